@@ -1,0 +1,1 @@
+"""Built-in models, graph families and suites that placer is measured on."""

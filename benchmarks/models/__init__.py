@@ -1,0 +1,1 @@
+"""Built-in models as MetaGraphDefs; see `base` for what one holds."""

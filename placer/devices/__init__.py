@@ -1,0 +1,1 @@
+"""Devices: what --devices means, and the links between them."""

@@ -1,0 +1,1 @@
+"""Importers: a file or folder -> ImportedGraph."""

@@ -1,0 +1,1 @@
+"""Placement -> Measurement, by running the graph on real devices."""

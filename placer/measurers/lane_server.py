@@ -1,0 +1,167 @@
+"""LaneServer: what a measuring process can be asked to do.
+
+Its methods are called by name, from `processes/lane_process.py`. The order:
+
+    set_program(...)
+    set_problem(...)              again whenever the problem changes
+    load(candidate)               or load(None): as TensorFlow places it
+    step(count) ...
+    read_back()
+"""
+
+import dataclasses
+import gc
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from placer.core import program as program_lib
+from placer.devices import layout as layout_lib
+from placer.measurers import measured_graph
+from placer.measurers import partitions
+from placer.measurers import step_session
+
+_WARM_UP_TOLERANCE = 0.05
+
+
+@dataclasses.dataclass(frozen=True)
+class Loaded:
+  """What loading a placement gave.
+
+  Attributes:
+    setup_seconds: placing, import, set-up ops and the first step.
+    warm_up_seconds: the steps of the warm-up, the first one first.
+  """
+
+  setup_seconds: float
+  warm_up_seconds: tuple[float, ...]
+
+
+class LaneServer:
+  """Holds one program and one session at a time."""
+
+  def __init__(
+      self,
+      layout: layout_lib.ProcessLayout,
+      target: str,
+      announce: Callable[[str], None],
+  ) -> None:
+    """Makes a server without a program.
+
+    Args:
+      layout: the processes; decides the session's configuration.
+      target: of the session, '' for one in this process.
+      announce: is told the phase that begins now, 'setup' or 'step'.
+    """
+    self._layout = layout
+    self._target = target
+    self._announce = announce
+    self._program: program_lib.Program | None = None
+    self._measured: measured_graph.MeasuredGraph | None = None
+    self._feed_values: Sequence[np.ndarray] = ()
+    self._op_names: Sequence[str] = ()
+    self._op_group: np.ndarray | None = None
+    self._devices: Sequence[str] = ()
+    self._requested: Mapping[str, str] = {}
+    self._session: step_session.StepSession | None = None
+
+  def set_program(
+      self,
+      program: program_lib.Program,
+      feed_values: Sequence[np.ndarray],
+      seed: int,
+  ) -> None:
+    """Takes the program that all later calls are about."""
+    self.unload()
+    self._program = program
+    self._feed_values = feed_values
+    self._measured = measured_graph.build(program, seed=seed)
+
+  def set_problem(
+      self,
+      op_names: Sequence[str],
+      op_group: np.ndarray,
+      devices: Sequence[str],
+  ) -> None:
+    """Takes working names of the N ops, their groups, names of D devices."""
+    self._op_names = op_names
+    self._op_group = op_group
+    self._devices = devices
+
+  def load(
+      self, candidate: np.ndarray | None, warm_up_steps: int
+  ) -> Loaded:
+    """Makes a session with a placement and warms it up.
+
+    Args:
+      candidate: int32 `[G]`, or None to let TensorFlow place all ops.
+      warm_up_steps: at most so many steps after the first one.
+
+    Returns:
+      What it took.
+    """
+    self.unload()
+    self._announce('setup')
+    began = time.perf_counter()
+    graph_def = self._placed(candidate)
+    self._session = step_session.StepSession(
+        graph_def,
+        self._measured.fetch_ops,
+        target=self._target,
+        config=step_session.config(
+            self._layout, soft_placement=candidate is None
+        ),
+    )
+    self._session.set_up(
+        self._measured.setup_ops,
+        [
+            (feed.assign, feed.value, value)
+            for feed, value in zip(
+                self._measured.feeds, self._feed_values, strict=True
+            )
+        ],
+    )
+    times = [self._session.step()]
+    setup_seconds = time.perf_counter() - began
+    for _ in range(warm_up_steps):
+      self._announce('step')
+      times.append(self._session.step())
+      if abs(times[-1] - times[-2]) < _WARM_UP_TOLERANCE * times[-2]:
+        break
+    return Loaded(setup_seconds, tuple(times))
+
+  def step(self, count: int) -> tuple[float, ...]:
+    """Runs `count` steps; returns the seconds of each."""
+    times = []
+    for _ in range(count):
+      self._announce('step')
+      times.append(self._session.step())
+    return tuple(times)
+
+  def read_back(self) -> partitions.ReadBack:
+    """What was really run where; see `partitions.ReadBack`."""
+    self._announce('setup')
+    metadata = self._session.traced_step()
+    return partitions.read(metadata, self._requested, self._layout)
+
+  def unload(self) -> None:
+    """Ends the session, which frees its variables."""
+    if self._session is not None:
+      self._session.close()
+      self._session = None
+      gc.collect()
+
+  def _placed(self, candidate: np.ndarray | None) -> Any:
+    if candidate is None:
+      self._requested = {}
+      return self._measured.graph_def
+    columns = np.asarray(candidate)[self._op_group]
+    self._requested = {
+        name: self._devices[column]
+        for name, column in zip(self._op_names, columns, strict=True)
+    }
+    return measured_graph.place(
+        self._measured, self._requested, self._devices[0]
+    )

@@ -1,0 +1,295 @@
+"""MeasuredGraph: a Program as it is run, before anything is placed.
+
+A measured step may not fold its inputs away, nor copy results to the client
+(DESIGN §3.17). So in the measured graph
+
+  - a feed `x` that is a Placeholder becomes a ReadVariableOp of that name; it
+    reads `x/placer_feed`, a variable that is assigned once, before the first
+    step, and then stays on the device;
+  - of a feed `n:k` that is something else, the consumers read such a variable
+    instead;
+  - the nodes of the set-up graph are merged in; equal names are one node;
+  - random ops without a seed get one from their name, so that all placements
+    have equal values.
+
+Fields:
+  graph_def: without devices; only what the ops below need.
+  fetch_ops: names of the ops that a step runs.
+  setup_ops: names of the ops to run once, in this order.
+  feeds: a FeedVariable for each feed of the program, in its order.
+  anchors: {name of an added node: Anchor}.
+
+All functions are pure, on protos.
+"""
+
+import dataclasses
+import zlib
+from collections.abc import Iterable, Mapping
+
+import tensorflow as tf
+
+from placer.core import program as program_lib
+from placer.measurers import set_up_anchors
+from placer.rewriters import annotate
+from tensorflow.core.framework import graph_pb2
+from tensorflow.core.framework import node_def_pb2
+from tensorflow.python.framework import op_def_registry
+
+_PLACEHOLDERS = ('Placeholder', 'PlaceholderV2', 'PlaceholderWithDefault')
+Anchor = set_up_anchors.Anchor
+
+
+@dataclasses.dataclass(frozen=True)
+class FeedVariable:
+  """The names by which the variable of a feed is given its value.
+
+  Attributes:
+    value: the placeholder that the client feeds, 'x/placer_value'.
+    assign: the op that assigns it, 'x/placer_assign'.
+    read: the op that a step reads it with, 'x'.
+  """
+
+  value: str
+  assign: str
+  read: str
+
+
+@dataclasses.dataclass(frozen=True)
+class MeasuredGraph:
+  """A Program as it is run; see the module docstring."""
+
+  graph_def: graph_pb2.GraphDef
+  fetch_ops: tuple[str, ...]
+  setup_ops: tuple[str, ...]
+  feeds: tuple[FeedVariable, ...]
+  anchors: Mapping[str, Anchor]
+
+
+def build(program: program_lib.Program, *, seed: int) -> MeasuredGraph:
+  """Makes the measured graph of a program.
+
+  Args:
+    program: what is measured.
+    seed: makes the seeds of random ops.
+
+  Returns:
+    The measured graph.
+
+  Raises:
+    ValueError: a feed, a fetch or a set-up op is not in the graphs.
+  """
+  graph_def = graph_pb2.GraphDef.FromString(program.graph_def)
+  anchors: dict[str, Anchor] = {}
+  _merge_set_up(graph_def, program.setup_graph_def, anchors)
+  feeds = tuple(_add_feed(graph_def, feed, anchors) for feed in program.feeds)
+  fetch_ops = tuple(
+      dict.fromkeys(fetch.partition(':')[0] for fetch in program.fetches)
+  )
+  roots = fetch_ops + program.setup_ops + tuple(f.assign for f in feeds)
+  _prune(graph_def, roots)
+  _seed(graph_def, seed)
+  return MeasuredGraph(
+      graph_def, fetch_ops, tuple(program.setup_ops), feeds, anchors
+  )
+
+
+def place(
+    measured: MeasuredGraph, devices: Mapping[str, str], default: str
+) -> graph_pb2.GraphDef:
+  """A copy of the measured graph with a device on each node.
+
+  Args:
+    measured: what is placed.
+    devices: working name -> full device name, of nodes in bodies too. Names
+      that the measured graph does not have are left out.
+    default: the device of nodes that are connected with nothing.
+
+  Returns:
+    The copy. Added nodes are where their anchor is; other nodes that
+    `devices` leaves out are with their first consumer, else their first
+    input.
+  """
+  graph_def = measured.graph_def
+  names = {node.name for node in graph_def.node}
+  placed = {
+      name: device
+      for name, device in devices.items()
+      if name.partition('@')[0] in names
+  }
+  for name, anchor in measured.anchors.items():
+    if name in names and anchor.name in placed and name not in placed:
+      device = placed[anchor.name]
+      placed[name] = _host_of(device) if anchor.on_host else device
+  _fill_gaps(graph_def, placed, default)
+  return annotate.annotate(graph_def, placed)
+
+
+def _merge_set_up(
+    graph_def: graph_pb2.GraphDef,
+    setup_graph_def: bytes,
+    anchors: dict[str, Anchor],
+) -> None:
+  if not setup_graph_def:
+    return
+  setup = graph_pb2.GraphDef.FromString(setup_graph_def)
+  main_names = {node.name for node in graph_def.node}
+  anchors.update(set_up_anchors.find(setup, main_names))
+  graph_def.node.extend(n for n in setup.node if n.name not in main_names)
+  functions = {f.signature.name for f in graph_def.library.function}
+  graph_def.library.function.extend(
+      f for f in setup.library.function if f.signature.name not in functions
+  )
+
+
+def _add_feed(
+    graph_def: graph_pb2.GraphDef,
+    feed: program_lib.Feed,
+    anchors: dict[str, Anchor],
+) -> FeedVariable:
+  name, _, index = feed.tensor.partition(':')
+  node = next((n for n in graph_def.node if n.name == name), None)
+  if node is None:
+    raise ValueError(f'Feed {feed.tensor!r} is not in the graph.')
+  dtype = tf.as_dtype(feed.dtype).as_datatype_enum
+  if node.op in _PLACEHOLDERS:
+    read, shape = name, _variable_shape(node, feed)
+    node.Clear()
+  else:
+    read, shape = f'{name}/placer_read_{index or 0}', _full_shape(feed)
+    _redirect(graph_def, name, int(index or 0), read)
+    node = graph_def.node.add()
+    anchors[read] = Anchor(name, on_host=False)
+  handle, value = f'{read}/placer_feed', f'{read}/placer_value'
+  assign = f'{read}/placer_assign'
+  _fill(node, read, 'ReadVariableOp', [handle], dtype=dtype)
+  _fill(graph_def.node.add(), handle, 'VarHandleOp', [], dtype=dtype, shape=shape)
+  graph_def.node[-1].attr['shared_name'].s = handle.encode()
+  _fill(
+      graph_def.node.add(), value, 'Placeholder', [],
+      dtype=dtype, shape=_full_shape(feed),
+  )
+  _fill(
+      graph_def.node.add(), assign, 'AssignVariableOp', [handle, value],
+      dtype=dtype,
+  )
+  for added in (handle, assign):
+    anchors[added] = Anchor(read, on_host=False)
+  anchors[value] = Anchor(read, on_host=True)
+  return FeedVariable(value, assign, read)
+
+
+def _fill(
+    node: node_def_pb2.NodeDef,
+    name: str,
+    op: str,
+    inputs: Iterable[str],
+    *,
+    dtype: int,
+    shape: tf.TensorShape | None = None,
+) -> None:
+  node.name, node.op = name, op
+  node.input.extend(inputs)
+  node.attr['dtype'].type = dtype
+  if shape is not None:
+    node.attr['shape'].shape.CopyFrom(shape.as_proto())
+
+
+def _full_shape(feed: program_lib.Feed) -> tf.TensorShape:
+  return tf.TensorShape(feed.shape)
+
+
+def _variable_shape(
+    node: node_def_pb2.NodeDef, feed: program_lib.Feed
+) -> tf.TensorShape:
+  """The shape that a step may rely on: the placeholder's own, no more.
+
+  With the feed's full shape, TensorFlow would fold shape computations that it
+  has to run for the user.
+  """
+  if 'shape' in node.attr:
+    shape = tf.TensorShape(node.attr['shape'].shape)
+    if shape.is_compatible_with(feed.shape):
+      return shape
+  return tf.TensorShape(None)
+
+
+def _redirect(
+    graph_def: graph_pb2.GraphDef, name: str, index: int, read: str
+) -> None:
+  """Makes all consumers of the tensor `name:index` read `read`."""
+  old = {f'{name}:{index}'} | ({name} if index == 0 else set())
+  for node in graph_def.node:
+    for i, edge in enumerate(node.input):
+      if edge in old:
+        node.input[i] = read
+
+
+def _prune(graph_def: graph_pb2.GraphDef, roots: Iterable[str]) -> None:
+  nodes = {node.name: node for node in graph_def.node}
+  seen: set[str] = set()
+  stack = list(roots)
+  while stack:
+    name = stack.pop()
+    if name in seen:
+      continue
+    if name not in nodes:
+      raise ValueError(f'Op {name!r} is not in the graph.')
+    seen.add(name)
+    stack.extend(set_up_anchors.source(edge) for edge in nodes[name].input)
+  if len(seen) == len(nodes):
+    return
+  kept = [node for node in graph_def.node if node.name in seen]
+  pruned = graph_pb2.GraphDef()
+  pruned.node.extend(kept)
+  del graph_def.node[:]
+  graph_def.node.MergeFrom(pruned.node)
+
+
+def _seed(graph_def: graph_pb2.GraphDef, seed: int) -> None:
+  bodies = [('', graph_def.node)] + [
+      (function.signature.name + '@', function.node_def)
+      for function in graph_def.library.function
+  ]
+  for prefix, nodes in bodies:
+    for node in nodes:
+      if 'seed2' not in node.attr or 'seed' not in node.attr:
+        continue
+      if node.attr['seed'].i or node.attr['seed2'].i:
+        continue
+      op_def = op_def_registry.get(node.op)
+      if op_def is not None and op_def.is_stateful:
+        node.attr['seed'].i = seed + 1
+        node.attr['seed2'].i = zlib.crc32((prefix + node.name).encode())
+
+
+def _host_of(device: str) -> str:
+  return device.rpartition('/device:')[0] + '/device:CPU:0'
+
+
+def _fill_gaps(
+    graph_def: graph_pb2.GraphDef, placed: dict[str, str], default: str
+) -> None:
+  gaps = {node.name for node in graph_def.node if node.name not in placed}
+  if not gaps:
+    return
+  consumers: dict[str, list[str]] = {name: [] for name in gaps}
+  inputs: dict[str, list[str]] = {}
+  for node in graph_def.node:
+    sources = [set_up_anchors.source(edge) for edge in node.input]
+    if node.name in gaps:
+      inputs[node.name] = sources
+    for name in sources:
+      if name in gaps:
+        consumers[name].append(node.name)
+  for neighbours in (consumers, inputs):
+    changed = True
+    while changed:
+      changed = False
+      for name in sorted(gaps):
+        found = next((n for n in neighbours[name] if n in placed), None)
+        if found is not None:
+          placed[name] = placed[found]
+          gaps.discard(name)
+          changed = True
+  for name in gaps:
+    placed[name] = default

@@ -1,0 +1,167 @@
+"""Lane: the parent's handle of one client process and its workers.
+
+    lane = Lane(nursery, spec)
+    value = lane.call('step', timeouts, count=3)     # may raise, see below
+    lane.close()
+
+A call ends in one of three ways: it returns what the method of
+`lane_process.LaneServer` returned; it raises `FailedError` with the Failure
+that the lane reports, after which the lane is as good as before; or it raises
+`LostError`, after which the lane and its workers are dead and a new one must
+be made.
+"""
+
+import multiprocessing.connection
+import os
+import pathlib
+import signal
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from placer.core import measurement as measurement_lib
+from placer.measurers import failure as failure_lib
+from placer.measurers.processes import lane_spec
+from placer.measurers.processes import nursery as nursery_lib
+
+_TAIL_BYTES = 1500
+
+
+class FailedError(Exception):
+  """The lane could not do what was asked; it lives on.
+
+  Attributes:
+    failure: what went wrong.
+  """
+
+  def __init__(self, failure: failure_lib.Failure) -> None:
+    super().__init__(failure.reason)
+    self.failure = failure
+
+
+class LostError(FailedError):
+  """The lane is dead: crash, timeout, lost worker."""
+
+
+class Lane:
+  """One client process and its workers; see the module docstring."""
+
+  def __init__(
+      self, nursery: nursery_lib.Nursery, spec: lane_spec.LaneSpec
+  ) -> None:
+    """Forks the lane's processes.
+
+    Args:
+      nursery: forks them.
+      spec: what they are.
+
+    Raises:
+      UsageError: the kernel forbids the namespace that workers must live in.
+      NurseryLostError: the nursery has died.
+    """
+    self._nursery = nursery
+    self._spec = spec
+    self._status: int | None = None
+    self.pid, self._connection = nursery.fork(spec)
+
+  def call(
+      self, method: str, timeouts: Mapping[str, float], **arguments: Any
+  ) -> Any:
+    """Calls a method of the lane's LaneServer.
+
+    Args:
+      method: its name.
+      timeouts: seconds that each phase may take, 'start' and whatever phases
+        the method announces. A phase that is not named has no limit.
+      **arguments: its arguments; must pickle.
+
+    Returns:
+      What the method returned.
+
+    Raises:
+      FailedError: the method failed; the lane goes on.
+      LostError: the lane is dead.
+    """
+    try:
+      self._connection.send((method, arguments))
+      return self._receive(timeouts)
+    except (EOFError, OSError) as error:
+      raise LostError(self._crash()) from error
+
+  def close(self) -> None:
+    """Kills the lane's processes and waits for the client's end."""
+    if self._status is not None:
+      return
+    self._connection.close()
+    try:
+      os.kill(self.pid, signal.SIGKILL)
+    except ProcessLookupError:
+      pass  # the nursery is dead, and everything below it
+    try:
+      self._status = self._nursery.reap(self.pid)
+    except nursery_lib.NurseryLostError:
+      self._status = -1
+
+  def _receive(self, timeouts: Mapping[str, float]) -> Any:
+    phase, began = 'start', time.monotonic()
+    while True:
+      limit = timeouts.get(phase)
+      left = None if limit is None else began + limit - time.monotonic()
+      ready = multiprocessing.connection.wait([self._connection], left)
+      if not ready:
+        self.close()
+        raise LostError(
+            failure_lib.Failure(
+                measurement_lib.Status.TIMEOUT,
+                f'The {phase} did not end within {limit:.3g} s.',
+            )
+        )
+      verb, value = self._connection.recv()
+      if verb == 'result':
+        return value
+      if verb == 'phase':
+        phase, began = value, time.monotonic()
+      elif verb == 'failed':
+        raise FailedError(value)
+      elif verb == 'worker_died':
+        raise self._lost_worker(*value)
+
+  def _lost_worker(self, index: int, status: int) -> LostError:
+    self.close()
+    path = f'{self._spec.log_path}.worker{index}'
+    return LostError(
+        failure_lib.Failure(
+            measurement_lib.Status.DEVICE_LOST,
+            f'Worker process {index} ended: {_ending(status)}.{_tail(path)}',
+            {'worker': index},
+        )
+    )
+
+  def _crash(self) -> failure_lib.Failure:
+    self.close()
+    status = self._status if self._status is not None else -1
+    ending = _ending(status) if status != -1 else 'the nursery ended too'
+    return failure_lib.Failure(
+        measurement_lib.Status.CRASHED,
+        f'The measuring process ended: {ending}.{_tail(self._spec.log_path)}',
+    )
+
+
+def _ending(status: int) -> str:
+  if os.WIFSIGNALED(status):
+    number = os.WTERMSIG(status)
+    try:
+      return f'signal {number} ({signal.Signals(number).name})'
+    except ValueError:
+      return f'signal {number}'
+  return f'exit code {os.WEXITSTATUS(status)}'
+
+
+def _tail(path: str) -> str:
+  """The end of a log as a sentence, '' if there is nothing in it."""
+  try:
+    data = pathlib.Path(path).read_bytes()[-_TAIL_BYTES:]
+  except OSError:
+    return ''
+  text = data.decode('utf-8', 'replace').strip()
+  return f' The end of {path}:\n{text}' if text else ''

@@ -1,0 +1,1 @@
+"""Policies: they suggest placements and learn from trials."""

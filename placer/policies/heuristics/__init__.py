@@ -1,0 +1,1 @@
+"""Classical policies, one file each."""

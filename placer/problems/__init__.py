@@ -1,0 +1,1 @@
+"""Problems: an ImportedGraph and devices -> PlacementProblem."""

@@ -1,0 +1,1 @@
+"""Reports: what a search found, for people and programs."""

@@ -1,0 +1,242 @@
+"""The result table on the terminal: plain text of at most 100 columns.
+
+A row a placement: each single device, the whole host as one device, original,
+expert, the finalists; `>` marks the answer. Columns: median step and quartiles
+in ms, or the status of one that did not run; speed-up over the best single
+device (the inverse of the paired ratio) with its interval; ops on each device
+in the order of `--devices`; the largest peak memory of any device. Below: what
+is best to run here, in plain words, and the notes.
+
+`result` everywhere is a `placer.search.search_result.SearchResult`, without a
+type hint since reports know the nouns of core only.
+"""
+
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from placer.core import measurement as measurement_lib
+from placer.core import placement_problem
+
+WIDTH = 100
+# Columns to the right of their text's width are numbers.
+_RIGHT = frozenset({5})
+
+
+def render(result: Any) -> str:
+  """The table, the sentence and the notes.
+
+  Args:
+    result: what the search found.
+
+  Returns:
+    Lines of at most 100 columns, ending with a line break.
+  """
+  topology = result.problem.devices
+  lines = _wrap(_title(result))
+  if topology.stands_for:
+    lines += _wrap(f'Devices: {topology.stands_for}')
+  if not topology.timing_is_meaningful:
+    lines += _wrap(
+      f'CORRECTNESS ONLY: the devices of --devices={topology.spec} share '
+      'their cores, so these times say nothing about speed.'
+    )
+  lines += ['', *_grid(_cells(result)), '']
+  lines += _wrap(verdict(result))
+  for note in result.notes:
+    lines += _wrap(note, '- ')
+  return '\n'.join(lines) + '\n'
+
+
+def verdict(result: Any) -> str:
+  """What is best to run here, in one or two plain sentences.
+
+  Args:
+    result: what the search found.
+
+  Returns:
+    The text, without line breaks.
+  """
+  chosen = result.chosen
+  seconds = chosen.measurement.step_time_seconds
+  step = f'{_ms(seconds)} ms a step'
+  if not result.problem.devices.timing_is_meaningful:
+    return (
+      f'Best of these: {chosen.label}, which proves only that it runs. For '
+      'times, use devices that share no cores, e.g. --devices=local:2.'
+    )
+  if not result.reference_label:
+    text = f'No single device can run this graph; {chosen.label} can: {step}.'
+  elif result.improved:
+    text = (
+      f'Best on these devices: {chosen.label}, {step}, '
+      f'{1 / chosen.ratio:.2f}x as fast as the best single device.'
+    )
+  else:
+    text = (
+      f'Best on these devices: one device, {chosen.label}, {step}. No split '
+      'that was tried is surely faster.'
+    )
+  return text + _whole_host_sentence(result, seconds)
+
+
+def ops_per_device(
+  problem: placement_problem.PlacementProblem, candidate: np.ndarray
+) -> tuple[int, ...]:
+  """The number of ops on each of the D devices.
+
+  Args:
+    problem: N ops in G groups.
+    candidate: int32 `[G]`.
+
+  Returns:
+    D counts, whose sum is N.
+  """
+  counts = np.bincount(
+    np.asarray(candidate)[problem.op_group], minlength=len(problem.devices)
+  )
+  return tuple(int(count) for count in counts)
+
+
+def _whole_host_sentence(result: Any, seconds: float) -> str:
+  whole = result.whole_host
+  if whole is None or not whole.ok:
+    return ''
+  step = f'{_ms(whole.step_time_seconds)} ms'
+  if whole.step_time_seconds >= seconds:
+    return f' The whole host as one device is slower: {step}.'
+  text = f' Best on this host: the whole host as one device, {step}.'
+  if len(set(result.chosen.candidate.tolist())) > 1:
+    text += (
+      ' Use the split only where such devices are really separate, on '
+      'several machines or sockets.'
+    )
+  return text
+
+
+def _title(result: Any) -> str:
+  problem = result.problem
+  return (
+    f'{len(problem.graph)} ops in {problem.num_groups} groups on '
+    f'{len(problem.devices)} devices (--devices={problem.devices.spec}); '
+    f'{len(result.trials)} placements tried in '
+    f'{result.elapsed_seconds:.0f} s'
+  )
+
+
+def _cells(result: Any) -> list[tuple[str, ...]]:
+  header = (
+    '',
+    'placement',
+    'step ms (quartiles)',
+    f'speed-up ({result.confidence:.0%})',
+    'ops per device',
+    'peak MB',
+  )
+  singles = [row for row in result.rows if row.policy == 'single_device']
+  others = [row for row in result.rows if row.policy != 'single_device']
+  cells = [header, *(_row(result, row) for row in singles)]
+  if result.whole_host is not None:
+    cells.append(_whole_host(result))
+  return cells + [_row(result, row) for row in others]
+
+
+def _row(result: Any, row: Any) -> tuple[str, ...]:
+  speedup = ''
+  if row.ratio is not None:
+    speedup = f'{1 / row.ratio:.2f}x'
+    if row.label == result.reference_label:
+      speedup += ' (reference)'
+    elif row.interval is not None:
+      low, high = 1 / row.interval[1], 1 / row.interval[0]
+      speedup += f' ({low:.2f}-{high:.2f})'
+  return (
+    '>' if row is result.chosen else '',
+    row.label,
+    _times(row.measurement),
+    speedup,
+    _counts(ops_per_device(result.problem, row.candidate)),
+    _peak(row.measurement),
+  )
+
+
+def _whole_host(result: Any) -> tuple[str, ...]:
+  whole, speedup = result.whole_host, ''
+  for row in result.rows:
+    if row.label == result.reference_label and whole.ok:
+      base = row.measurement.step_time_seconds
+      # Taken at another time than the reference, so without an interval.
+      speedup = f'{base / whole.step_time_seconds:.2f}x (unpaired)'
+  label = 'whole host as one device'
+  return '', label, _times(whole), speedup, '', _peak(whole)
+
+
+def _times(measured: measurement_lib.Measurement) -> str:
+  if not measured.ok:
+    return measured.status.value
+  low, high = np.quantile(measured.step_times_seconds, [0.25, 0.75])
+  return f'{_ms(measured.step_time_seconds)} ({_ms(low)}-{_ms(high)})'
+
+
+def _ms(seconds: float) -> str:
+  """Milliseconds with about three digits."""
+  value = seconds * 1e3
+  return f'{value:.{0 if value >= 100 else 1 if value >= 10 else 2}f}'
+
+
+def _counts(counts: Sequence[int]) -> str:
+  text = '/'.join(str(count) for count in counts)
+  if len(text) <= 14:
+    return text
+  used = sum(1 for count in counts if count)
+  return f'on {used} of {len(counts)}'
+
+
+def _peak(measured: measurement_lib.Measurement) -> str:
+  if not measured.peak_memory_bytes:
+    return ''
+  peak = max(measured.peak_memory_bytes.values()) / 1e6
+  return f'{peak:.{0 if peak >= 10 else 1}f}'
+
+
+def _grid(cells: Sequence[tuple[str, ...]]) -> list[str]:
+  """Aligned columns without the empty ones; labels take what room is left."""
+  keep = [
+    c
+    for c in range(len(cells[0]))
+    if c == 0 or any(row[c] for row in cells[1:])
+  ]
+  widths = {c: max(len(row[c]) for row in cells) for c in keep}
+  over = sum(widths.values()) + 2 * (len(keep) - 1) - WIDTH
+  widths[1] = max(16, widths[1] - max(0, over))
+  lines = []
+  for row in cells:
+    texts = [_shorten(row[c], widths[c]) for c in keep]
+    parts = [
+      text.rjust(widths[c]) if c in _RIGHT else text.ljust(widths[c])
+      for c, text in zip(keep, texts, strict=True)
+    ]
+    lines.append('  '.join(parts).rstrip())
+  rule = '-' * max(len(line) for line in lines)
+  return [lines[0], rule, *lines[1:]]
+
+
+def _shorten(text: str, width: int) -> str:
+  """Cut in the middle: device names differ at their ends."""
+  if len(text) <= width:
+    return text
+  head = (width - 1) // 2
+  return text[:head] + '…' + text[len(text) - (width - 1 - head) :]
+
+
+def _wrap(text: str, prefix: str = '') -> list[str]:
+  return textwrap.wrap(
+    text,
+    WIDTH,
+    initial_indent=prefix,
+    subsequent_indent=' ' * len(prefix),
+    break_on_hyphens=False,
+    break_long_words=False,
+  )

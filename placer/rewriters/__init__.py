@@ -1,0 +1,1 @@
+"""Rewriters: GraphDefs in, GraphDefs out; inputs are never edited."""

@@ -1,0 +1,1 @@
+"""Search: the loop, its budget, its trial log."""

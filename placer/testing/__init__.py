@@ -1,0 +1,1 @@
+"""Problems, measurers and contracts that tests of many folders share."""
