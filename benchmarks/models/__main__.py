@@ -8,13 +8,13 @@ that the caller's TensorFlow is left as it is. Exit codes: 0 written or listed,
 1 usage.
 """
 
-from collections.abc import Sequence
 import os
 import pathlib
+from collections.abc import Sequence
 
+import tensorflow as tf
 from absl import app
 from absl import flags
-import tensorflow as tf
 
 from benchmarks.models import base
 
@@ -53,7 +53,9 @@ def main(argv: Sequence[str]) -> None:
   try:
     _write(meta_graph_def, path)
   except OSError as error:
-    raise app.UsageError(f'--output={path} cannot be written: {error}.') from error
+    raise app.UsageError(
+      f'--output={path} cannot be written: {error}.'
+    ) from error
   nodes = len(meta_graph_def.graph_def.node)
   print(f'{path}: {model.name}, {nodes:,} nodes, {path.stat().st_size:,} bytes')
 

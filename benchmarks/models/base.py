@@ -20,11 +20,11 @@ a program with TensorFlow state of its own calls `python -m benchmarks.models`
 in a child process.
 """
 
-from collections.abc import Callable
 import dataclasses
 import functools
 import importlib
 import pkgutil
+from collections.abc import Callable
 
 import tensorflow as tf
 

@@ -4,8 +4,8 @@ import pathlib
 import subprocess
 import sys
 
-from absl.testing import absltest
 import tensorflow as tf
+from absl.testing import absltest
 
 from benchmarks.models import base
 

@@ -2,9 +2,9 @@
 
 import functools
 
-from absl.testing import absltest
 import numpy as np
 import tensorflow as tf
+from absl.testing import absltest
 
 from benchmarks.models import meta_graph
 from benchmarks.models import weights as weights_lib

@@ -3,7 +3,8 @@
 Each cell has five pairs of parallel branches and reads the two cells before
 it, so more ops can run at once than in any other built-in model, most of them
 small. NASNet-Large is the largest graph here. Its default batch is 1 image of
-331 x 331, since 8 take more than ten seconds a step on two CPU cores.
+331 x 331, which two CPU cores run in 0.5 s and train on in 1.7 s; 8 images
+would make a search wait for hours.
 """
 
 import functools

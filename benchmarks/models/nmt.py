@@ -20,9 +20,9 @@ top output, the decoder's layers do not (layer `k` starts from the encoder's
 layer `k`).
 """
 
-from collections.abc import Sequence
 import dataclasses
 import functools
+from collections.abc import Sequence
 
 import tensorflow as tf
 

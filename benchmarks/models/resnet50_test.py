@@ -1,8 +1,8 @@
 """Tests for resnet50, and of what all Keras models share."""
 
-from absl.testing import absltest
 import numpy as np
 import tensorflow as tf
+from absl.testing import absltest
 
 from benchmarks.models import base
 from benchmarks.models import model_contract

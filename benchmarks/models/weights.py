@@ -16,11 +16,11 @@ and run. (They differ between the modes: numpy's generator here, TensorFlow's
 stateless ones there.)
 """
 
-from collections.abc import Sequence
 import dataclasses
 import math
-from typing import Protocol
 import zlib
+from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 import tensorflow as tf
@@ -114,7 +114,6 @@ class Variables:
 
   def __init__(self):
     self.variables: dict[str, tf.compat.v1.Variable] = {}
-    self._tensors = {}
 
   def __call__(
     self,
@@ -133,9 +132,12 @@ class Variables:
           use_resource=True,
         )
       self.variables[name] = variable
-      snapshot = variable.to_proto().snapshot_name
-      self._tensors[name] = variable.graph.get_tensor_by_name(snapshot)
-    return self._tensors[name]
+    return snapshot(self.variables[name])
+
+
+def snapshot(variable: tf.compat.v1.Variable) -> tf.Tensor:
+  """Returns the ReadVariableOp that was made with the variable."""
+  return variable.graph.get_tensor_by_name(variable.to_proto().snapshot_name)
 
 
 def _initial_values(

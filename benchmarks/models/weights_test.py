@@ -1,9 +1,9 @@
 """Tests for weights."""
 
-from absl.testing import absltest
-from absl.testing import parameterized
 import numpy as np
 import tensorflow as tf
+from absl.testing import absltest
+from absl.testing import parameterized
 
 from benchmarks.models import weights as weights_lib
 

@@ -11,12 +11,13 @@ groups, `D` devices, `K` blocks, `M` edges.
   bytes: int64 `[M]`, what an edge carries.
 
 Joined are, in this order:
-  1. sources (constants, variables, small inputs) with their first reader, and
-     ends that wait for others but read nothing (the NoOp that gathers all
-     reads of variables) with the last of those, the other waits left out;
-  2. all readers of a source whose tensor takes longer to send than they take
+  1. ends that wait for others but read nothing (the NoOp that gathers all
+     reads of variables) with the last of those;
+  2. sources (constants, variables, small inputs) with their first reader; what
+     else they send is little and left out of the edges;
+  3. all readers of a source whose tensor takes longer to send than they take
      to run: the steps of a recurrent layer, which share its weights;
-  3. chains, where one block is all that reads another, which is all it reads.
+  4. chains, where one block is all that reads another, which is all it reads.
 
 Groups need not be acyclic (a variable's group in a training step both feeds
 and reads). A group's place is that of its costliest op, and edges that go back
@@ -34,6 +35,8 @@ from placer.policies import estimate
 # A source computes nothing, or little beside its readers or an average group.
 _LIGHT_OF_READERS = 0.05
 _LIGHT_OF_MEAN = 0.1
+# Sending less than this (1.7 MB) is never a reason to keep readers together.
+_MIN_SENDING_SECONDS = 2e-3
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -162,7 +165,7 @@ def build(
     problem.op_group, problem.graph.flops, minlength=problem.num_groups
   )
   idle = (flops == 0) & (flops.sum() > 0)
-  _join_sources(sets, edges, seconds, place, idle, rates)
+  edges = _join_sources(sets, edges, seconds, place, idle, rates)
   if chains:
     _join_chains(sets, edges, place)
   return _collect(problem, sets, edges, seconds, place)
@@ -194,7 +197,7 @@ def _places(problem, rates) -> np.ndarray:
 
 
 def _join_ends(sets, edges, seconds, place) -> tuple[np.ndarray, ...]:
-  """The ends of step 1; returns the edges that are left."""
+  """Step 1 of the module docstring; returns the edges that are left."""
   source, target, size = edges
   if not len(source):
     return edges
@@ -211,8 +214,10 @@ def _join_ends(sets, edges, seconds, place) -> tuple[np.ndarray, ...]:
   return source[keep], target[keep], size[keep]
 
 
-def _join_sources(sets, edges, seconds, place, idle, rates) -> None:
-  """Steps 1 and 2 of the module docstring."""
+def _join_sources(
+  sets, edges, seconds, place, idle, rates
+) -> tuple[np.ndarray, ...]:
+  """Steps 2 and 3; returns the edges that are left."""
   count = len(seconds)
   sources: list[list[int]] = [[] for _ in range(count)]
   readers: list[list[tuple[int, int]]] = [[] for _ in range(count)]
@@ -228,19 +233,25 @@ def _join_sources(sets, edges, seconds, place, idle, rates) -> None:
     is_source[group] = idle[group] or (
       seconds[group] <= max(light, _LIGHT_OF_READERS * of_readers)
     )
+  keep = np.ones(len(edges[0]), bool)
   for group in np.flatnonzero(is_source).tolist():
-    first = min(readers[group], key=lambda reader: place[reader[0]])[0]
-    sets.join(group, first)
-    for reader, size in readers[group]:
-      sending = rates.link_latency_seconds + size / rates.link_bytes_per_second
-      if (
-        size and not is_source[reader] and sending > max(seconds[reader], 2e-3)
-      ):
+    sending = {
+      reader: rates.link_latency_seconds + size / rates.link_bytes_per_second
+      for reader, size in readers[group]
+    }
+    if len(sending) == 1 or max(sending.values()) <= _MIN_SENDING_SECONDS:
+      sets.join(group, min(sending, key=lambda reader: place[reader]))
+      keep &= edges[0] != group
+      continue
+    for reader, seconds_sent in sending.items():
+      worth = max(seconds[reader], _MIN_SENDING_SECONDS)
+      if is_source[reader] or seconds_sent > worth:
         sets.join(group, reader)
+  return tuple(array[keep] for array in edges)
 
 
 def _join_chains(sets, edges, place) -> None:
-  """Step 3 of the module docstring."""
+  """Step 4 of the module docstring."""
   before: dict[int, set[int]] = {}
   after: dict[int, set[int]] = {}
   for s, t in zip(edges[0].tolist(), edges[1].tolist(), strict=True):

@@ -236,10 +236,8 @@ def _messages(
   """Per unit its tensors as (bytes, reading units), and what each waits for."""
   graph = problem.graph
   keep = ~graph.edge_is_back
-  source, target = (
-    units[graph.edge_source[keep]],
-    units[graph.edge_target[keep]],
-  )
+  source = units[graph.edge_source[keep]]
+  target = units[graph.edge_target[keep]]
   # Control edges of an op are a tensor of no bytes.
   tensor = np.where(
     graph.edge_tensor[keep] >= 0,

@@ -3,7 +3,7 @@
     layer_split     contiguous parts in topological order, of equal time
     branch_split    parallel branches on different devices, what lies between
                     them on one
-    name_splits     by the numbers in op names: layer k of L on device k * D // L
+    name_splits     by numbers in op names: layer k of L on device k * D // L
 
 All return int32 `[G]`, legal. `devices` are the indices that may be used, in
 the order of use; where groups may use none of them, they are on the first

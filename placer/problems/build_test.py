@@ -54,7 +54,6 @@ class BuildTest(parameterized.TestCase):
 
   def test_branches_stay_apart_and_constants_follow(self):
     problem = self._problem(graphs.fork_join(), max_groups=4)
-    self.assertTrue(self._together(problem, 'left/MatMul', 'left/Relu'))
     self.assertFalse(self._together(problem, 'left/MatMul', 'right/MatMul'))
     self.assertTrue(
         self._together(problem, 'weight', 'left/MatMul')

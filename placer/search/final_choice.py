@@ -19,29 +19,10 @@ from placer.core import measurement as measurement_lib
 from placer.core import placement_problem
 from placer.core import trial as trial_lib
 from placer.measurers import base as measurers_base
+from placer.search import final_plan
 from placer.search import history as history_lib
 from placer.search import paired_ratio
 from placer.search import search_result
-
-# Enough for an interval of some use (paired_ratio.MIN_PAIRS are the least).
-_FEW_STEPS = 10
-# Candidates slower than this in their trial aren't worth a final measurement.
-_HOPELESS_RATIO = 1.1
-
-
-@dataclasses.dataclass(frozen=True)
-class Plan:
-  """What to re-measure.
-
-  Attributes:
-    finalists: the best candidates, so many, singles not counted.
-    second_single: the second-best single device, too.
-    steps: timed steps of each.
-  """
-
-  finalists: int = 3
-  second_single: bool = True
-  steps: int = 20
 
 
 def choose(
@@ -49,7 +30,7 @@ def choose(
   measurer: measurers_base.Measurer,
   history: history_lib.History,
   *,
-  planned: Plan | None = Plan(),
+  planned: final_plan.Plan | None = final_plan.Plan(),
   confidence: float = 0.95,
   seed: int = 0,
   whole_host: measurement_lib.Measurement | None = None,
@@ -103,71 +84,6 @@ def choose(
   )
 
 
-def plan(
-  history: history_lib.History,
-  finalists: int,
-  steps: int,
-  seconds: float | None,
-) -> tuple[Plan, float]:
-  """What can be re-measured in the time there is.
-
-  Args:
-    history: all trials.
-    finalists: how many candidates to re-measure at best, singles not counted.
-    steps: timed steps of each, at best.
-    seconds: that it may take; None for no limit.
-
-  Returns:
-    The largest Plan that fits, or the smallest of all where none does, and
-    the seconds that it is expected to take.
-  """
-  few = min(steps, _FEW_STEPS)
-  for tried in (
-    Plan(finalists, True, steps),
-    Plan(finalists, True, few),
-    Plan(min(2, finalists), True, few),
-    Plan(min(2, finalists), False, few),
-    Plan(min(1, finalists), False, few),
-  ):
-    expected = _expected_seconds(history, tried)
-    if seconds is None or expected <= seconds:
-      break
-  return tried, expected
-
-
-def _expected_seconds(history: history_lib.History, planned: Plan) -> float:
-  """What re-measuring will take, from the trials so far; 0 before any ran."""
-  reference = history.reference()
-  if reference is None:
-    return 0.0
-  runs = [history.ratio(t) for t in _finalists(history, planned.finalists)]
-  if planned.second_single and len(history.singles()) > 1:
-    runs.append(1.0)
-  step = reference.measurement.step_time_seconds
-  more = planned.steps - len(reference.measurement.step_times_seconds)
-  return sum(
-    max(history.trial_seconds() + more * step * (1 + ratio), 0.0)
-    for ratio in runs
-  )
-
-
-def _finalists(
-  history: history_lib.History, count: int
-) -> list[trial_lib.Trial]:
-  """The best candidates that aren't single devices, the fastest first."""
-  singles = {t.measurement.partition_hash for t in history.singles()} - {''}
-  found = []
-  for trial in history.ranked():
-    ratio = history.ratio(trial)
-    if trial.policy == history_lib.SINGLE or ratio is None:
-      continue
-    if history.singles() and ratio > _HOPELESS_RATIO:
-      continue
-    if trial.measurement.partition_hash not in singles:
-      found.append(trial)
-  return found[:count]
-
-
 class _Final:
   """The final measurements and what follows from them."""
 
@@ -180,7 +96,7 @@ class _Final:
     self.reference = history.reference()
     self.fresh: dict[int, measurement_lib.Measurement] = {}
 
-  def measure(self, planned: Plan) -> None:
+  def measure(self, planned: final_plan.Plan) -> None:
     """Measures the second single device, then the finalists."""
     singles = self.history.singles()
     if planned.second_single and len(singles) > 1:
@@ -192,7 +108,7 @@ class _Final:
         self.fresh[singles[0].index] = _swapped(
           singles[0].measurement, measured
         )
-    for trial in _finalists(self.history, planned.finalists):
+    for trial in final_plan.finalists(self.history, planned.finalists):
       if trial is not self.reference:
         self._pair(trial, planned.steps)
 
@@ -202,7 +118,7 @@ class _Final:
     shown += [
       t for t in self.history.trials if t.policy in ('original', 'expert')
     ]
-    best = _finalists(self.history, 1)
+    best = final_plan.finalists(self.history, 1)
     for trial in self.history.trials:
       if trial not in shown and (trial.index in self.fresh or trial in best):
         shown.append(trial)

@@ -27,6 +27,7 @@ from placer.measurers import base as measurers_base
 from placer.policies import base as policies_base
 from placer.search import budget as budget_lib
 from placer.search import final_choice
+from placer.search import final_plan
 from placer.search import history as history_lib
 from placer.search import search_result
 from placer.search import trial_log
@@ -108,7 +109,7 @@ def search(
   try:
     run.baselines(baselines)
     run.policies(policies)
-    planned = run.final_plan()
+    planned = run.last_plan()
   except KeyboardInterrupt:
     if run.history.reference() is None:
       raise
@@ -247,7 +248,7 @@ class _Run:
       self.budget.remaining_trials,
     )
 
-  def final_plan(self) -> final_choice.Plan:
+  def last_plan(self) -> final_plan.Plan:
     """What to re-measure in the time that is left."""
     return self._plan(self.budget.remaining_seconds)[0]
 
@@ -259,8 +260,8 @@ class _Run:
       self.history.trial_seconds() + self._plan(kept)[1]
     )
 
-  def _plan(self, seconds: float | None) -> tuple[final_choice.Plan, float]:
-    return final_choice.plan(
+  def _plan(self, seconds: float | None) -> tuple[final_plan.Plan, float]:
+    return final_plan.plan(
       self.history,
       self.config.finalists,
       self.config.final_steps,

@@ -4,7 +4,7 @@ Each builder returns a PlacementProblem with one op a group (G = N) unless
 `op_group` says otherwise. Ops are named by their place ('branch_1/op_2'), each
 op has one output tensor that all its consumers read.
 
-    chain           o-o-o-o                      nothing to gain from two devices
+    chain           o-o-o-o                      nothing to gain from a split
     two_chains      o-o-o   o-o-o                perfectly parallel
     fork_join       a fork, `width` chains of `length`, a join
     modules         fork_joins in a row, like Inception's modules
@@ -77,6 +77,8 @@ def build(
     The PlacementProblem.
   """
   count = len(names)
+  if original_devices is None:
+    original_devices = [''] * count
   if isinstance(devices, int):
     devices = topology(devices)
   source = np.array([edge[0] for edge in edges], np.int32)
@@ -94,7 +96,7 @@ def build(
     edge_is_back=np.zeros(len(edges), bool),
     flops=np.broadcast_to(np.asarray(flops, np.float64), count).copy(),
     persistent_bytes=np.zeros(count, np.int64),
-    original_devices=tuple(original_devices or ('',) * count),
+    original_devices=tuple(map(str, original_devices)),
   )
   groups = np.asarray(
     np.arange(count) if op_group is None else op_group, np.int32
@@ -193,8 +195,7 @@ def layered_random(
         edges.append((int(source), len(names) - 1))
     earlier = len(names)
   count = len(names)
+  sizes = TENSOR_BYTES * 10 ** rng.uniform(-2, 1, count)
   options.setdefault('flops', FLOPS * 10 ** rng.uniform(-1, 1, count))
-  options.setdefault(
-    'tensor_bytes', (TENSOR_BYTES * 10 ** rng.uniform(-2, 1, count)).astype(int)
-  )
+  options.setdefault('tensor_bytes', sizes.astype(int))
   return build(names, edges, **options)

@@ -4,8 +4,8 @@
 done once for all steps.
 """
 
-from collections.abc import Sequence
 import typing
+from collections.abc import Sequence
 
 import tensorflow as tf
 

@@ -1,8 +1,8 @@
 """Tests for attention."""
 
-from absl.testing import absltest
 import numpy as np
 import tensorflow as tf
+from absl.testing import absltest
 
 from benchmarks.models import weights as weights_lib
 from benchmarks.models.layers import attention

@@ -15,8 +15,8 @@ The cell is Hochreiter & Schmidhuber's with a forget gate, as in Zaremba et al.
 2014: one matrix product over the concatenation of input and output.
 """
 
-from collections.abc import Sequence
 import typing
+from collections.abc import Sequence
 
 import tensorflow as tf
 

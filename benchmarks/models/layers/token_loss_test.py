@@ -1,8 +1,8 @@
 """Tests for token_loss."""
 
-from absl.testing import absltest
 import numpy as np
 import tensorflow as tf
+from absl.testing import absltest
 
 from benchmarks.models.layers import token_loss
 

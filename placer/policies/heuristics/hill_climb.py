@@ -35,6 +35,7 @@ class HillClimbConfig:
   Attributes:
     unit_visits: work of one annealing, units scheduled; 1.5e5 take about 0.4 s.
     min_evaluations: of one annealing, also on large graphs.
+    max_evaluations: of one annealing, also on small graphs.
     near_temperature: of annealing from the best measured, of its step time.
     far_temperature: of annealing from the best predicted.
     min_change: a suggestion differs from each measured candidate in blocks
@@ -44,6 +45,7 @@ class HillClimbConfig:
 
   unit_visits: int = 150_000
   min_evaluations: int = 200
+  max_evaluations: int = 3000
   near_temperature: float = 0.01
   far_temperature: float = 0.05
   min_change: float = 0.005
@@ -145,7 +147,10 @@ class HillClimb(base.Policy):
 
   def _evaluations(self) -> int:
     units = max(1, len(self._schedule.unit_seconds))
-    return max(self._config.min_evaluations, self._config.unit_visits // units)
+    wanted = max(
+      self._config.min_evaluations, self._config.unit_visits // units
+    )
+    return min(wanted, self._config.max_evaluations)
 
   def _start(self, observations, score, near: bool) -> np.ndarray:
     """The best measured state, or the best predicted of all that are known."""

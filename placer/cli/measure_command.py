@@ -1,0 +1,162 @@
+"""Times one placement again, beside the best single device.
+
+    placer measure --graph=model.pb --placement=placer_output/model/placement.json
+
+Runs the placement and each single device on the real devices, steps taken in
+turn, and prints medians, quartiles and the paired ratio with its interval.
+--devices is by default what the placement was found for.
+"""
+
+from collections.abc import Sequence
+
+from absl import flags
+
+from placer.cli import graph_flags
+from placer.cli import paths
+from placer.cli import run_flags
+from placer.core import errors
+from placer.core import placement as placement_lib
+from placer.core import placement_problem
+from placer.measurers import session_measurer
+from placer.policies import base as policies_base
+from placer.policies import registry
+from placer.problems import build
+from placer.reports import json_report
+from placer.reports import table
+from placer.search import loop
+
+SUMMARY = 'time one placement again'
+
+
+class _Given(policies_base.Policy):
+  """Suggests the placement of the file, once."""
+
+  name = 'placement'
+  summary = 'the placement of the file'
+
+  def __init__(self, problem, candidate) -> None:
+    super().__init__(problem)
+    self._left = [policies_base.Suggestion(candidate, 'placement')]
+
+  def suggest(self, count: int) -> Sequence[policies_base.Suggestion]:
+    """The placement; then nothing."""
+    given, self._left = self._left[:count], self._left[count:]
+    return given
+
+
+def define(values: flags.FlagValues) -> None:
+  """Defines the command's flags in `values`."""
+  graph_flags.define(values)
+  run_flags.define(values)
+  values['devices'].default = ''
+  values['devices'].value = ''
+  flags.DEFINE_string(
+      'placement',
+      None,
+      'placement.json to be timed.',
+      flag_values=values,
+  )
+  flags.DEFINE_integer(
+      'final_steps',
+      20,
+      'Steps of each placement in the last comparison.',
+      lower_bound=2,
+      flag_values=values,
+  )
+  flags.DEFINE_string(
+      'report', '', 'Write a report.json here.', flag_values=values
+  )
+
+
+def run(values: flags.FlagValues, command: Sequence[str]) -> int:
+  """Runs the command.
+
+  Args:
+    values: parsed flags.
+    command: the command line.
+
+  Returns:
+    The exit code, 0.
+
+  Raises:
+    UsageError: --placement is missing or not of this graph.
+    NoFeasiblePlacementError: the placement does not run.
+  """
+  if not values.placement:
+    raise errors.UsageError(
+        'Pass --placement=placement.json, which `placer place` writes.'
+    )
+  placement = placement_lib.load(paths.user_path(values.placement))
+  values.devices = values.devices or placement.devices_spec or 'auto'
+  imported = graph_flags.load(values)
+  problem = build.build(
+      imported, run_flags.topology(values), max_groups=values.max_groups
+  )
+  candidate = _candidate(problem, placement)
+  options = run_flags.session_options_of(values, '')
+  with session_measurer.SessionMeasurer(
+      imported.program, problem.devices, options
+  ) as measurer:
+    whole_host = None
+    if problem.devices.timing_is_meaningful:
+      whole_host = measurer.measure_whole_host(problem)
+    result = loop.search(
+        problem,
+        measurer,
+        [],
+        baselines=[
+            registry.make('single_device', problem),
+            _Given(problem, candidate),
+        ],
+        config=loop.SearchConfig(
+            steps=values.steps,
+            final_steps=values.final_steps,
+            seed=values.seed,
+        ),
+        whole_host=whole_host,
+    )
+  print(table.render(result), end='')
+  if values.report:
+    report = json_report.build(result, command=command, seed=values.seed)
+    json_report.write(report, paths.user_path(values.report))
+  failed = [
+      row
+      for row in result.rows
+      if row.policy == _Given.name and not row.measurement.ok
+  ]
+  if failed:
+    raise errors.NoFeasiblePlacementError(
+        f'The placement does not run: {failed[0].measurement.status.value}: '
+        f'{failed[0].measurement.reason}'
+    )
+  return 0
+
+
+def _candidate(
+    problem: placement_problem.PlacementProblem,
+    placement: placement_lib.Placement,
+):
+  known = sum(name in problem.graph.index for name in placement.devices)
+  if not known:
+    raise errors.UsageError(
+        'The placement names none of the ops of this graph. Was it made for '
+        'another --graph, --model, --fetches or --signature?'
+    )
+  candidate = problem.candidate(placement)
+  placed = problem.placement(candidate).devices
+  moved = [
+      name
+      for name, device in placement.devices.items()
+      if name in placed
+      and problem.devices.index(device)
+      != problem.devices.index(placed[name])
+  ]
+  if moved:
+    print(
+        f'{len(moved)} ops cannot be where the placement has them (e.g. '
+        f'{moved[0]!r}): their group must share a device. Its majority decides.'
+    )
+  missing = len(problem.graph) - known
+  if missing:
+    print(f'{missing} ops are not in the placement; they stay with their group.')
+  return candidate

@@ -1,0 +1,259 @@
+"""Searches for the placement that makes a step fastest, and writes it.
+
+    placer place --model=inception_v3 --devices=local:2
+    placer place --graph=model.pb --devices=auto --budget_seconds=600
+
+Measures each single device, the placements an engineer would try, and what
+the policy suggests, all on the real devices; measures the best few again
+against the best single device; and writes, in --output_dir:
+
+    placed_graph.* or placed_saved_model/   the graph in the form it came in
+    placement.json                          op -> device
+    report.json                             everything that was measured
+    trials.jsonl                            each trial, as soon as it is done
+
+The answer is never slower than the best single device. A search that is
+stopped or killed goes on where it was when the same command is run again.
+"""
+
+import dataclasses
+import os
+from collections.abc import Sequence
+
+from absl import flags
+
+from placer.cli import graph_flags
+from placer.cli import paths
+from placer.cli import run_flags
+from placer.core import device as device_lib
+from placer.core import errors
+from placer.core import measurement as measurement_lib
+from placer.core import placement_problem
+from placer.importers import base as importers_base
+from placer.measurers import session_measurer
+from placer.policies import registry
+from placer.problems import build
+from placer.reports import json_report
+from placer.reports import progress
+from placer.reports import table
+from placer.rewriters import export
+from placer.search import budget as budget_lib
+from placer.search import loop
+from placer.search import search_result
+from placer.search import trial_log
+
+SUMMARY = 'search, measure on the devices, write the placed graph'
+
+
+def define(values: flags.FlagValues) -> None:
+  """Defines the command's flags in `values`."""
+  graph_flags.define(values)
+  run_flags.define(values)
+  flags.DEFINE_list(
+      'policy',
+      ['hill_climb'],
+      f'What suggests placements; several take turns: {_policies()}.',
+      flag_values=values,
+  )
+  flags.DEFINE_float(
+      'budget_seconds',
+      180.0,
+      'Wall time of the search, over all its resumed runs; 0 for no limit.',
+      lower_bound=0.0,
+      flag_values=values,
+  )
+  flags.DEFINE_integer(
+      'budget_trials',
+      None,
+      'Trials of the search, over all its resumed runs.',
+      lower_bound=1,
+      flag_values=values,
+  )
+  flags.DEFINE_integer(
+      'final_steps',
+      20,
+      'Steps of each finalist in the last comparison.',
+      lower_bound=2,
+      flag_values=values,
+  )
+  flags.DEFINE_string(
+      'output_dir',
+      '',
+      'Folder for the results. Default: placer_output/NAME.',
+      flag_values=values,
+  )
+  flags.DEFINE_boolean(
+      'require_improvement',
+      False,
+      'Exit with code 4 where no placement beats the best single device.',
+      flag_values=values,
+  )
+
+
+def run(values: flags.FlagValues, command: Sequence[str]) -> int:
+  """Runs the command.
+
+  Args:
+    values: parsed flags.
+    command: the command line.
+
+  Returns:
+    The exit code, 0.
+
+  Raises:
+    NoImprovementError: none was found and --require_improvement was given.
+    PlacerError: see `placer.core.errors`.
+  """
+  for name in values.policy:
+    registry.get(name)  # a wrong name is told before anything takes time
+  imported = graph_flags.load(values)
+  topology = run_flags.topology(values)
+  problem = build.build(imported, topology, max_groups=values.max_groups)
+  folder = _output_folder(values)
+  _print_start(imported, problem, folder)
+  result = _search(values, command, imported, problem, folder)
+  _write(values, command, imported, result, folder)
+  print(table.render(result), end='')
+  print(f'Written to {folder}')
+  if values.require_improvement and not result.improved:
+    raise errors.NoImprovementError(
+        'No placement is surely faster than the best single device, and '
+        '--require_improvement asked for one. The results are written.'
+    )
+  return 0
+
+
+def _policies() -> str:
+  return ', '.join(registry.names())
+
+
+def _output_folder(values: flags.FlagValues) -> str:
+  chosen = values.output_dir or os.path.join(
+      'placer_output', graph_flags.title(values)
+  )
+  folder = paths.user_path(chosen)
+  try:
+    os.makedirs(os.path.join(folder, 'logs'), exist_ok=True)
+  except OSError as error:
+    raise errors.UsageError(
+        f'--output_dir={folder} cannot be made: {error.strerror}.'
+    ) from error
+  return folder
+
+
+def _print_start(
+    imported: importers_base.ImportedGraph,
+    problem: placement_problem.PlacementProblem,
+    folder: str,
+) -> None:
+  topology = problem.devices
+  print(
+      f'{imported.source}: {len(problem.graph):,} ops in {problem.num_groups:,} '
+      f'groups to place on {len(topology)} devices'
+  )
+  for device in topology.devices:
+    print(f'  {device.short_name}  {device.description}'.rstrip())
+  if topology.stands_for:
+    print(f'  {topology.stands_for}')
+  for note in (*imported.notes, *problem.notes):
+    print(f'  - {note}')
+  print(f'Results go to {folder}', flush=True)
+
+
+def _search(
+    values: flags.FlagValues,
+    command: Sequence[str],
+    imported: importers_base.ImportedGraph,
+    problem: placement_problem.PlacementProblem,
+    folder: str,
+) -> search_result.SearchResult:
+  header = trial_log.Header(
+      problem=f'{problem.fingerprint}-{imported.program.fingerprint}',
+      command=tuple(command),
+      config=_config(values),
+  )
+  line = progress.ProgressLine()
+  options = run_flags.session_options_of(values, os.path.join(folder, 'logs'))
+  with (
+      trial_log.TrialLog(os.path.join(folder, 'trials.jsonl'), header) as log,
+      session_measurer.SessionMeasurer(
+          imported.program, problem.devices, options
+      ) as measurer,
+  ):
+    if log.trials:
+      print(f'Going on after {len(log.trials)} trials in trials.jsonl')
+    problem = _with_links(problem, measurer.measure_links())
+    whole_host = _whole_host(measurer, problem)
+    try:
+      return loop.search(
+          problem,
+          measurer,
+          [
+              registry.make(name, problem, seed=values.seed)
+              for name in values.policy
+          ],
+          baselines=registry.baselines(problem, seed=values.seed),
+          config=loop.SearchConfig(
+              steps=values.steps,
+              final_steps=values.final_steps,
+              seed=values.seed,
+          ),
+          budget=budget_lib.Budget(
+              values.budget_seconds or None, values.budget_trials
+          ),
+          log=log,
+          whole_host=whole_host,
+          on_trial=line,
+      )
+    finally:
+      line.close()
+
+
+def _with_links(
+    problem: placement_problem.PlacementProblem,
+    links: Sequence[device_lib.Link],
+) -> placement_problem.PlacementProblem:
+  return dataclasses.replace(
+      problem,
+      devices=dataclasses.replace(problem.devices, links=tuple(links)),
+  )
+
+
+def _whole_host(
+    measurer: session_measurer.SessionMeasurer,
+    problem: placement_problem.PlacementProblem,
+) -> measurement_lib.Measurement | None:
+  if not problem.devices.timing_is_meaningful:
+    return None
+  return measurer.measure_whole_host(problem)
+
+
+def _write(
+    values: flags.FlagValues,
+    command: Sequence[str],
+    imported: importers_base.ImportedGraph,
+    result: search_result.SearchResult,
+    folder: str,
+) -> None:
+  placement = result.placement
+  placement.save(os.path.join(folder, 'placement.json'))
+  export.export(
+      imported.original,
+      {
+          path: device
+          for path, device in placement.devices.items()
+          if path not in imported.not_original
+      },
+      imported.source,
+      folder,
+      meta_graph_index=imported.meta_graph_index,
+  )
+  report = json_report.build(
+      result, command=command, config=_config(values), seed=values.seed
+  )
+  report['import_notes'] = list(imported.notes)
+  json_report.write(report, os.path.join(folder, 'report.json'))
+
+
+def _config(values: flags.FlagValues) -> dict[str, object]:
+  return dict(sorted(values.flag_values_dict().items()))
