@@ -12,10 +12,11 @@ Both modes
     Integer inputs (tokens, labels) are indices: 0 is always in range.
 
 Inference, signature 'serving_default'
-  The weights are `Const` nodes. No variable, no collection. Note for whoever
-  runs it: Grappler's memory optimizer copies a constant for each op that reads
-  it. The first run of rnnlm takes 45 s and 11 GB with it, and 12 s without
-  (`rewrite_options.memory_optimization = NO_MEM_OPT`); a step takes 0.4 s.
+  The weights are `Const` nodes where the model is frozen. No variable, no
+  collection. Models that read a weight many times (the unrolled ones) are not
+  frozen: Grappler's memory optimizer copies a constant for each op that reads
+  it, and the first run of a frozen rnnlm takes 45 s and 11 GB. They have the
+  collections 'variables', 'trainable_variables' and 'init_op' as in training.
 
 Training, signature 'train'
   One step is forward, loss, backward and update. The signature's only output
@@ -32,7 +33,7 @@ Gradient ops are named for the forward op: `gradients/<forward op>_grad/...`.
 
 import dataclasses
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 import tensorflow as tf
 
@@ -71,6 +72,7 @@ def build(
   training: bool,
   optimizer_fn: OptimizerFn,
   graph: tf.Graph | None = None,
+  frozen: bool = True,
 ) -> tf.compat.v1.MetaGraphDef:
   """Returns one step of a model.
 
@@ -80,10 +82,15 @@ def build(
     training: Whether the step trains; `forward_fn` must then give a loss.
     optimizer_fn: Makes the optimizer, in the graph.
     graph: An empty graph to build in; None for a plain new one.
+    frozen: Whether the weights are constants at inference.
   """
   with (graph or tf.Graph()).as_default() as graph:
     if not training:
-      forward = forward_fn(weights_lib.Constants())
+      forward = forward_fn(
+        weights_lib.Constants() if frozen else weights_lib.Variables()
+      )
+      if not frozen:
+        _add_init_op(graph)
       return _export(graph, 'serve', forward.inputs, forward.outputs)
     weights = weights_lib.Variables()
     forward = forward_fn(weights)
@@ -94,11 +101,15 @@ def build(
         updates.append(variable.assign(value, read_value=False))
     graph.clear_collection('train_op')
     graph.add_to_collection('train_op', tf.group(updates, name='train_op'))
-    init_op = tf.group(
-      [v.initializer for v in tf.compat.v1.global_variables()], name='init_op'
-    )
-    graph.add_to_collection('init_op', init_op)
+    _add_init_op(graph)
     return _export(graph, 'train', forward.inputs, {'loss': forward.loss})
+
+
+def _add_init_op(graph: tf.Graph) -> None:
+  init_op = tf.group(
+    [v.initializer for v in tf.compat.v1.global_variables()], name='init_op'
+  )
+  graph.add_to_collection('init_op', init_op)
 
 
 def _apply_gradients(
@@ -140,11 +151,10 @@ def _export(
   inputs: Mapping[str, tf.Tensor],
   outputs: Mapping[str, tf.Tensor],
 ) -> tf.compat.v1.MetaGraphDef:
-  collections: Sequence[str] = ()
+  collections = ('variables', 'trainable_variables', 'train_op', 'init_op')
   key = tf.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY
   if tag == 'train':
     key = 'train'
-    collections = ('variables', 'trainable_variables', 'train_op', 'init_op')
   graph_def = graph.as_graph_def()
   for node in graph_def.node:
     # A note of TensorFlow's to itself, on what has a control input.

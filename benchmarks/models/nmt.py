@@ -64,7 +64,9 @@ def build(
 ) -> tf.compat.v1.MetaGraphDef:
   """Returns one step; see `meta_graph` for what is in it."""
   forward = functools.partial(_forward, config, batch_size, training)
-  return meta_graph.build(forward, training=training, optimizer_fn=OPTIMIZER)
+  return meta_graph.build(
+    forward, training=training, optimizer_fn=OPTIMIZER, frozen=False
+  )
 
 
 def _forward(

@@ -111,3 +111,7 @@ def _parse_nothing(argv: Sequence[str]) -> Sequence[str]:
   """Commands have flags of their own; absl's global ones stay unparsed."""
   flags.FLAGS.mark_as_parsed()
   return argv
+
+
+if __name__ == '__main__':
+  main_entry()

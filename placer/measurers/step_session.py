@@ -67,6 +67,14 @@ class StepSession:
     self._session = tf.compat.v1.Session(
         target, graph=self._graph, config=config
     )
+    # A session in the process records allocations with the lower level, too,
+    # and then leaves the GPU's profiler alone; over gRPC only the full one
+    # brings step statistics back.
+    self._trace_level = (
+        config_pb2.RunOptions.FULL_TRACE
+        if target
+        else config_pb2.RunOptions.SOFTWARE_TRACE
+    )
 
   def set_up(
       self,
@@ -99,7 +107,7 @@ class StepSession:
     self._session.run(
         self._fetches,
         options=config_pb2.RunOptions(
-            trace_level=config_pb2.RunOptions.SOFTWARE_TRACE,
+            trace_level=self._trace_level,
             output_partition_graphs=True,
         ),
         run_metadata=metadata,

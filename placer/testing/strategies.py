@@ -1,7 +1,7 @@
 """Hypothesis strategies for PlacementProblems."""
 
-from hypothesis import strategies as st
 import numpy as np
+from hypothesis import strategies as st
 
 from placer.core import placement_problem
 from placer.testing import problems as builders

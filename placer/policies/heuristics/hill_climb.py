@@ -150,7 +150,9 @@ class HillClimb(base.Policy):
     wanted = max(
       self._config.min_evaluations, self._config.unit_visits // units
     )
-    return min(wanted, self._config.max_evaluations)
+    # Small problems have fewer states than that.
+    states = np.prod(self._blocks.allowed.sum(axis=1, dtype=float))
+    return int(min(wanted, self._config.max_evaluations, 10 * states))
 
   def _start(self, observations, score, near: bool) -> np.ndarray:
     """The best measured state, or the best predicted of all that are known."""
