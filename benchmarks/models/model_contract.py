@@ -99,7 +99,13 @@ class _GraphContract:
 
 
 class InferenceContract(_GraphContract):
-  """Tests of the frozen forward pass."""
+  """Tests of the forward pass.
+
+  Attributes:
+    frozen: Whether the weights are constants.
+  """
+
+  frozen = True
 
   @classmethod
   def setUpClass(cls):
@@ -112,12 +118,14 @@ class InferenceContract(_GraphContract):
   def test_inference_is_the_same_at_each_build(self):
     self.check_same_again(self.inference)
 
-  def test_inference_is_frozen(self):
-    self.assertEmpty(self.inference.collection_def)
+  def test_weights_are_constants_or_variables(self):
     ops = {node.op for node in self.inference.graph_def.node}
-    self.assertEmpty(
-      {op for op in ops if 'Variable' in op or 'Var' in op or 'Random' in op}
-    )
+    if self.frozen:
+      self.assertEmpty(self.inference.collection_def)
+      self.assertEmpty({op for op in ops if 'Var' in op or 'Random' in op})
+    else:
+      self.assertIn('VarHandleOp', ops)
+      self.assertIn('init_op', self.inference.collection_def)
 
   def test_inference_runs(self):
     signature = self.inference.signature_def['serving_default']
@@ -126,6 +134,8 @@ class InferenceContract(_GraphContract):
     with tf.compat.v1.Session(graph=tf.Graph()) as session:
       with session.graph.as_default():
         tf.import_graph_def(self.inference.graph_def, name='')
+      if not self.frozen:
+        session.run('init_op')
       values = session.run(outputs, random_feed(self.inference))
     for name, value in values.items():
       self.assertEqual(value.shape, self.output_shapes[name])

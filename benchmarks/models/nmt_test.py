@@ -15,6 +15,7 @@ class NmtTest(
   model_contract.TrainingContract,
   absltest.TestCase,
 ):
+  frozen = False
   batch_size = 2
   output_shapes = {'logits': (2, 3, 30)}
 

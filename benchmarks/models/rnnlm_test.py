@@ -13,6 +13,7 @@ class RnnlmTest(
   model_contract.TrainingContract,
   absltest.TestCase,
 ):
+  frozen = False
   batch_size = 2
   output_shapes = {'logits': (2, 4, 30)}
 
@@ -51,7 +52,7 @@ class RnnlmTest(
     uses = [
       node.name
       for node in self.inference.graph_def.node
-      if 'layer_1/lstm/kernel' in node.input
+      if 'layer_1/lstm/kernel/Read/ReadVariableOp' in node.input
     ]
     self.assertLen(uses, SMALL.steps)
 
