@@ -4,10 +4,10 @@ Workers get disjoint sets of cores. A set stays within one NUMA node where it
 can, so that `local:2` on a host with two sockets is a worker a socket.
 """
 
-from collections.abc import Sequence
 import os
 import pathlib
 import re
+from collections.abc import Sequence
 
 _NODES = pathlib.Path('/sys/devices/system/node')
 
@@ -30,7 +30,7 @@ def parse_list(text: str) -> tuple[int, ...]:
 
 
 def numa_nodes(
-    cores: Sequence[int], root: pathlib.Path = _NODES
+  cores: Sequence[int], root: pathlib.Path = _NODES
 ) -> tuple[tuple[int, ...], ...]:
   """Groups cores by NUMA node.
 
@@ -60,7 +60,7 @@ def numa_nodes(
 
 
 def share(
-    nodes: Sequence[Sequence[int]], workers: int
+  nodes: Sequence[Sequence[int]], workers: int
 ) -> tuple[tuple[int, ...], ...]:
   """Shares cores out to workers, each within a node if possible.
 
@@ -76,16 +76,15 @@ def share(
   whole = sum(len(node) // per_worker for node in nodes)
   if whole >= workers:
     sets = [
-        tuple(node[i * per_worker : (i + 1) * per_worker])
-        for node in nodes
-        for i in range(len(node) // per_worker)
+      tuple(node[i * per_worker : (i + 1) * per_worker])
+      for node in nodes
+      for i in range(len(node) // per_worker)
     ]
     return tuple(sets[:workers])
   # Some set must cross nodes: deal the cores in the order of the nodes.
   line = [core for node in nodes for core in node]
   return tuple(
-      tuple(line[i * per_worker : (i + 1) * per_worker])
-      for i in range(workers)
+    tuple(line[i * per_worker : (i + 1) * per_worker]) for i in range(workers)
   )
 
 

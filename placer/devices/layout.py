@@ -1,15 +1,15 @@
 """ProcessLayout: the processes in which the devices of a topology live.
 
-  worker_cores: one tuple of core numbers for each worker process, in the
-    order of the devices; () where the devices live in the measuring process.
-  logical_cpus: number of CPU devices in the measuring process.
-  gpus: whether the measuring process may see GPUs.
-  host_cores: all cores that the measuring processes may use.
-  memory_limits: {full device name: bytes} that the runtime shall enforce.
+worker_cores: one tuple of core numbers for each worker process, in the
+  order of the devices; () where the devices live in the measuring process.
+logical_cpus: number of CPU devices in the measuring process.
+gpus: whether the measuring process may see GPUs.
+host_cores: all cores that the measuring processes may use.
+memory_limits: {full device name: bytes} that the runtime shall enforce.
 """
 
-from collections.abc import Mapping
 import dataclasses
+from collections.abc import Mapping
 
 
 @dataclasses.dataclass(frozen=True)

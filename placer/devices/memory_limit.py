@@ -32,13 +32,13 @@ def parse_size(text: str) -> int:
     if size > 0:
       return size
   raise errors.UsageError(
-      f'{text!r} is not an amount of memory. Write it as 2GiB, 512MiB, 1.5GB '
-      'or a number of bytes, or for each device as CPU:0=2GiB,CPU:1=512MiB.'
+    f'{text!r} is not an amount of memory. Write it as 2GiB, 512MiB, 1.5GB '
+    'or a number of bytes, or for each device as CPU:0=2GiB,CPU:1=512MiB.'
   )
 
 
 def apply(
-    topology: device_lib.DeviceTopology, text: str
+  topology: device_lib.DeviceTopology, text: str
 ) -> device_lib.DeviceTopology:
   """Returns the topology with memory limits on its devices.
 
@@ -64,9 +64,9 @@ def apply(
       name, _, size_text = part.partition('=')
       limits[topology.index(name)] = parse_size(size_text)
   devices = tuple(
-      dataclasses.replace(device, memory_bytes=limits[i])
-      if i in limits
-      else device
-      for i, device in enumerate(topology.devices)
+    dataclasses.replace(device, memory_bytes=limits[i])
+    if i in limits
+    else device
+    for i, device in enumerate(topology.devices)
   )
   return dataclasses.replace(topology, devices=devices)

@@ -13,9 +13,7 @@ from placer.devices import memory_limit as memory_limit_lib
 from placer.devices.kinds import registry
 
 
-def resolve(
-    spec: str, *, memory_limit: str = ''
-) -> device_lib.DeviceTopology:
+def resolve(spec: str, *, memory_limit: str = '') -> device_lib.DeviceTopology:
   """The devices that `spec` means on this machine.
 
   Args:
@@ -52,6 +50,6 @@ def _kind(spec: str):
   kind = registry.find(spec) if spec else None
   if kind is None:
     raise errors.UsageError(
-        f'--devices={spec} is not understood. Forms: {registry.forms()}.'
+      f'--devices={spec} is not understood. Forms: {registry.forms()}.'
     )
   return kind

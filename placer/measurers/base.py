@@ -27,13 +27,13 @@ class Measurer(abc.ABC):
 
   @abc.abstractmethod
   def measure(
-      self,
-      problem: placement_problem.PlacementProblem,
-      candidates: np.ndarray,
-      *,
-      reference: np.ndarray | None = None,
-      steps: int | None = None,
-      give_up_ratio: float | None = None,
+    self,
+    problem: placement_problem.PlacementProblem,
+    candidates: np.ndarray,
+    *,
+    reference: np.ndarray | None = None,
+    steps: int | None = None,
+    give_up_ratio: float | None = None,
   ) -> Sequence[measurement_lib.Measurement]:
     """Measures B candidates.
 
@@ -61,9 +61,9 @@ class Measurer(abc.ABC):
     return self
 
   def __exit__(
-      self,
-      exc_type: type[BaseException] | None,
-      exc: BaseException | None,
-      traceback: types.TracebackType | None,
+    self,
+    exc_type: type[BaseException] | None,
+    exc: BaseException | None,
+    traceback: types.TracebackType | None,
   ) -> None:
     self.close()

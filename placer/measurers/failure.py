@@ -18,21 +18,21 @@ _NODE_PLAIN = re.compile(r"(?:[Nn]ode:?|operation) '?([A-Za-z0-9.][\w./\\-]*)")
 _DEVICE = re.compile(r'(/job:\w+/replica:\d+/task:\d+/device:\w+:\d+)')
 _OOM_DEVICE = re.compile(r' on (/job:\S+/device:\w+:\d+) by allocator')
 _NO_KERNEL = re.compile(
-    r'No (?:registered \S+ )?OpKernel'
-    r'|No kernel '
-    r'|no supported kernel'
-    r'|could not satisfy .*device'
-    r'|[Oo]nly supports? N[HDC]+W?C?\b'
-    r'|only supports NHWC'
-    r'|not (?:yet )?(?:supported|implemented)'
-    r'|Op type not registered'
+  r'No (?:registered \S+ )?OpKernel'
+  r'|No kernel '
+  r'|no supported kernel'
+  r'|could not satisfy .*device'
+  r'|[Oo]nly supports? N[HDC]+W?C?\b'
+  r'|only supports NHWC'
+  r'|not (?:yet )?(?:supported|implemented)'
+  r'|Op type not registered'
 )
 _PLACEMENT = re.compile(
-    r'Cannot assign a device for operation'
-    r'|Cannot colocate nodes'
-    r'|Cannot place the graph'
-    r'|unknown device'
-    r'|specification refers to'
+  r'Cannot assign a device for operation'
+  r'|Cannot colocate nodes'
+  r'|Cannot place the graph'
+  r'|unknown device'
+  r'|specification refers to'
 )
 _REASON_CHARACTERS = 600
 
@@ -101,9 +101,9 @@ def _own_words(error: BaseException) -> str:
   for mark in ('\nHint: If you want', '\n\nOriginal stack', '\n\nErrors may'):
     text = text.split(mark)[0]
   text = re.sub(
-      r'^Graph execution error:\s*(?:Detected at node[^\n]*\n(?:\s+File[^\n]*\n)*'
-      r"(?:Node: '[^\n]*\n)?)?",
-      '',
-      text,
+    r'^Graph execution error:\s*(?:Detected at node[^\n]*\n(?:\s+File[^\n]*\n)*'
+    r"(?:Node: '[^\n]*\n)?)?",
+    '',
+    text,
   )
   return re.sub(r'\s*\n\s*', ' ', text).strip()

@@ -33,7 +33,7 @@ def numpy_dtype(name: str) -> np.dtype:
 
 
 def make(
-    feeds: Sequence[program_lib.Feed], seed: int
+  feeds: Sequence[program_lib.Feed], seed: int
 ) -> tuple[np.ndarray, ...]:
   """Makes a value for each feed.
 
@@ -45,13 +45,13 @@ def make(
     One array a feed, with its dtype and shape.
   """
   return tuple(
-      _make(feed, np.random.default_rng([seed, i]))
-      for i, feed in enumerate(feeds)
+    _make(feed, np.random.default_rng([seed, i]))
+    for i, feed in enumerate(feeds)
   )
 
 
 def load(
-    feeds: Sequence[program_lib.Feed], path: str | os.PathLike[str]
+  feeds: Sequence[program_lib.Feed], path: str | os.PathLike[str]
 ) -> tuple[np.ndarray, ...]:
   """Reads the value of each feed from an .npz file.
 
@@ -71,16 +71,16 @@ def load(
       arrays = {key: file[key] for key in file.files}
   except (OSError, ValueError, AttributeError, TypeError) as error:
     raise errors.UsageError(
-        f'--feeds_file={path} cannot be read as .npz: {error}. Write it with '
-        f'numpy.savez; its keys are {_keys(feeds)}.'
+      f'--feeds_file={path} cannot be read as .npz: {error}. Write it with '
+      f'numpy.savez; its keys are {_keys(feeds)}.'
     ) from error
   return check(feeds, arrays, f'--feeds_file={path}')
 
 
 def check(
-    feeds: Sequence[program_lib.Feed],
-    arrays: Mapping[str, np.ndarray],
-    what: str,
+  feeds: Sequence[program_lib.Feed],
+  arrays: Mapping[str, np.ndarray],
+  what: str,
 ) -> tuple[np.ndarray, ...]:
   """Finds and checks the array of each feed.
 
@@ -99,38 +99,36 @@ def check(
   unknown = sorted(set(arrays) - known)
   if unknown:
     raise errors.UsageError(
-        f'{what} has {unknown[0]!r}, which is not a feed. The feeds are '
-        f'{_keys(feeds)}.'
+      f'{what} has {unknown[0]!r}, which is not a feed. The feeds are '
+      f'{_keys(feeds)}.'
     )
   values = []
   for feed in feeds:
     key = next((name for name in _names(feed) if name in arrays), None)
     if key is None:
       raise errors.UsageError(
-          f'{what} has nothing for feed {_names(feed)[0]!r}. The feeds are '
-          f'{_keys(feeds)}.'
+        f'{what} has nothing for feed {_names(feed)[0]!r}. The feeds are '
+        f'{_keys(feeds)}.'
       )
     values.append(_fit(feed, np.asarray(arrays[key]), f'{what}: {key!r}'))
   return tuple(values)
 
 
-def _fit(
-    feed: program_lib.Feed, array: np.ndarray, what: str
-) -> np.ndarray:
+def _fit(feed: program_lib.Feed, array: np.ndarray, what: str) -> np.ndarray:
   if array.shape != tuple(feed.shape):
     raise errors.UsageError(
-        f'{what} has shape {array.shape}; the feed needs {tuple(feed.shape)}.'
+      f'{what} has shape {array.shape}; the feed needs {tuple(feed.shape)}.'
     )
   wanted = numpy_dtype(feed.dtype)
   if wanted == object:
     fits = array.dtype.kind in 'SUO'
   else:
     fits = array.dtype == wanted or np.can_cast(
-        array.dtype, wanted, 'same_kind'
+      array.dtype, wanted, 'same_kind'
     )
   if not fits:
     raise errors.UsageError(
-        f'{what} has type {array.dtype}; the feed needs {feed.dtype}.'
+      f'{what} has type {array.dtype}; the feed needs {feed.dtype}.'
     )
   return array.astype(wanted)
 
@@ -142,14 +140,11 @@ def _names(feed: program_lib.Feed) -> tuple[str, ...]:
 
 def _keys(feeds: Sequence[program_lib.Feed]) -> str:
   return ', '.join(
-      f'{_names(feed)[0]!r} ({feed.dtype} {list(feed.shape)})'
-      for feed in feeds
+    f'{_names(feed)[0]!r} ({feed.dtype} {list(feed.shape)})' for feed in feeds
   )
 
 
-def _make(
-    feed: program_lib.Feed, rng: np.random.Generator
-) -> np.ndarray:
+def _make(feed: program_lib.Feed, rng: np.random.Generator) -> np.ndarray:
   shape, dtype = tuple(feed.shape), numpy_dtype(feed.dtype)
   if dtype == object:
     words = [b'one', b'two', b'three', b'four', b'five']

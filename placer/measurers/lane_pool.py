@@ -21,6 +21,9 @@ from placer.measurers.processes import lane_spec
 from placer.measurers.processes import memory_cap
 from placer.measurers.processes import nursery as nursery_lib
 
+# A placement's setup may take so many times as long as the slowest so far.
+_SETUP_SPREAD = 5.0
+
 
 @dataclasses.dataclass
 class _Held:
@@ -28,7 +31,7 @@ class _Held:
 
   lane: lane_lib.Lane
   problem: str = ''
-  loaded: bytes | None = None
+  loaded: tuple[bytes | None] | None = None
   result: Any = None
 
 
@@ -36,12 +39,12 @@ class LanePool:
   """The lanes of one measurer; see the module docstring."""
 
   def __init__(
-      self,
-      program: program_lib.Program,
-      feed_values: Sequence[np.ndarray],
-      layout: layout_lib.ProcessLayout,
-      options: session_options.SessionOptions,
-      work_dir: pathlib.Path,
+    self,
+    program: program_lib.Program,
+    feed_values: Sequence[np.ndarray],
+    layout: layout_lib.ProcessLayout,
+    options: session_options.SessionOptions,
+    work_dir: pathlib.Path,
   ) -> None:
     """Starts the nursery.
 
@@ -60,20 +63,21 @@ class LanePool:
     work_dir.mkdir(parents=True, exist_ok=True)
     self._held: dict[str, _Held] = {}
     self._number = 0
+    self._slowest_setup: float | None = None
     self._nursery: nursery_lib.Nursery | None = self._new_nursery()
 
   def load(
-      self,
-      role: str,
-      problem: placement_problem.PlacementProblem,
-      candidate: np.ndarray,
+    self,
+    role: str,
+    problem: placement_problem.PlacementProblem,
+    candidate: np.ndarray | None,
   ) -> Any:
     """Loads a candidate in the lane of a role.
 
     Args:
       role: 'candidate' always loads anew; others keep an equal candidate.
       problem: what the candidate places.
-      candidate: int32 `[G]`.
+      candidate: int32 `[G]`, or None for no placement.
 
     Returns:
       The `lane_server.Loaded`.
@@ -82,27 +86,56 @@ class LanePool:
       FailedError: it does not run.
     """
     held = self._lane(role)
-    key = np.ascontiguousarray(candidate, np.int32).tobytes()
-    if held.problem != problem.fingerprint:
-      names = tuple(map(self._program.working_name, problem.graph.names))
-      self.call(
-          role,
-          'set_problem',
-          op_names=names,
-          op_group=np.asarray(problem.op_group, np.int32),
-          devices=problem.devices.names,
-      )
-      held.problem, held.loaded = problem.fingerprint, None
-    if role == 'candidate' or held.loaded != key:
+    key = None
+    if candidate is not None:
+      candidate = np.ascontiguousarray(candidate, np.int32)
+      key = candidate.tobytes()
+      self._tell_problem(held, role, problem)
+    if role == 'candidate' or held.loaded != (key,):
       held.loaded = None
       held.result = self.call(
-          role,
-          'load',
-          candidate=np.asarray(candidate, np.int32),
-          warm_up_steps=self._options.warm_up_steps,
+        role,
+        'load',
+        candidate=candidate,
+        warm_up_steps=self._options.warm_up_steps,
       )
-      held.loaded = key
+      held.loaded = (key,)
+      self._slowest_setup = max(
+        self._slowest_setup or 0.0, held.result.setup_seconds
+      )
     return held.result
+
+  def fetch(
+    self,
+    role: str,
+    problem: placement_problem.PlacementProblem,
+    candidate: np.ndarray | None,
+    steps: int,
+    variables: bool,
+  ) -> dict[str, np.ndarray]:
+    """Fetches values in the lane of a role; see `LaneServer.fetch`.
+
+    Args:
+      role: which lane.
+      problem: what the candidate places.
+      candidate: int32 `[G]`, or None for no placement.
+      steps: how many steps to run in all.
+      variables: whether to return variables, too.
+
+    Returns:
+      {tensor or variable: value}.
+
+    Raises:
+      FailedError: it does not run.
+    """
+    held = self._lane(role)
+    held.loaded = None
+    if candidate is not None:
+      candidate = np.ascontiguousarray(candidate, np.int32)
+      self._tell_problem(held, role, problem)
+    return self.call(
+      role, 'fetch', candidate=candidate, steps=steps, variables=variables
+    )
 
   def call(self, role: str, method: str, **arguments: Any) -> Any:
     """Calls a method of the LaneServer of a role's lane.
@@ -122,8 +155,7 @@ class LanePool:
     try:
       return held.lane.call(method, self._timeouts(), **arguments)
     except lane_lib.LostError:
-      held.lane.close()
-      del self._held[role]
+      self.close_lane(role)
       raise
 
   def close(self) -> None:
@@ -135,16 +167,41 @@ class LanePool:
       self._nursery.close()
       self._nursery = None
 
+  def close_lane(self, role: str) -> None:
+    """Ends one lane, if it is there."""
+    if role in self._held:
+      self._held.pop(role).lane.close()
+
+  def _tell_problem(
+    self,
+    held: _Held,
+    role: str,
+    problem: placement_problem.PlacementProblem,
+  ) -> None:
+    if held.problem == problem.fingerprint:
+      return
+    self.call(
+      role,
+      'set_problem',
+      op_names=tuple(map(self._program.working_name, problem.graph.names)),
+      op_group=np.asarray(problem.op_group, np.int32),
+      devices=problem.devices.names,
+    )
+    held.problem, held.loaded = problem.fingerprint, None
+
   def _lane(self, role: str) -> _Held:
+    held = self._held.get(role)
+    if held is not None and not held.lane.is_idle_and_well():
+      self.close_lane(role)
     if role not in self._held:
       lane = self._new_lane(role)
       self._held[role] = _Held(lane)
       self.call(
-          role,
-          'set_program',
-          program=self._program,
-          feed_values=self._feed_values,
-          seed=self._options.seed,
+        role,
+        'set_program',
+        program=self._program,
+        feed_values=self._feed_values,
+        seed=self._options.seed,
       )
     return self._held[role]
 
@@ -152,12 +209,16 @@ class LanePool:
     self._number += 1
     layout = self._layout
     if role == 'host':
-      layout = layout_lib.ProcessLayout(host_cores=layout.host_cores)
+      layout = layout_lib.ProcessLayout(
+        host_cores=layout.host_cores, gpus=layout.gpus
+      )
+    elif role == 'links':
+      layout = dataclasses.replace(layout, memory_limits={})
     spec = lane_spec.LaneSpec(
-        role,
-        layout,
-        str(self._work_dir / f'{role}{self._number}.log'),
-        self._program.op_libraries,
+      role,
+      layout,
+      str(self._work_dir / f'{role}{self._number}.log'),
+      self._program.op_libraries,
     )
     if self._nursery is None:
       self._nursery = self._new_nursery()
@@ -174,15 +235,23 @@ class LanePool:
     if self._layout.worker_cores:
       namespace = 'try' if self._options.allow_exposed_workers else 'must'
     return nursery_lib.Nursery(
-        self._work_dir / 'nursery.log',
-        namespace=namespace,
-        gpus=self._layout.gpus,
+      self._work_dir / 'nursery.log',
+      namespace=namespace,
+      gpus=self._layout.gpus,
     )
 
   def _timeouts(self) -> dict[str, float]:
+    options = self._options
     retry = memory_cap.RETRY_SECONDS if self._layout.memory_limits else 0.0
+    # TensorFlow optimises and partitions within the first step. How long that
+    # takes is known once a candidate has run; a step that never ends then
+    # costs less than the whole time for setting up.
+    first = options.setup_timeout_seconds
+    if self._slowest_setup is not None:
+      first = min(first, _SETUP_SPREAD * self._slowest_setup)
     return {
-        'start': self._options.setup_timeout_seconds,
-        'setup': self._options.setup_timeout_seconds + retry,
-        'step': self._options.step_timeout_seconds + retry,
+      'start': options.setup_timeout_seconds,
+      'setup': options.setup_timeout_seconds + retry,
+      'first step': first + options.step_timeout_seconds + retry,
+      'step': options.step_timeout_seconds + retry,
     }

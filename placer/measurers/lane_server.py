@@ -13,12 +13,13 @@ import dataclasses
 import gc
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
+from tensorflow.core.framework import graph_pb2
 
 from placer.core import program as program_lib
 from placer.devices import layout as layout_lib
+from placer.measurers import link_timing
 from placer.measurers import measured_graph
 from placer.measurers import partitions
 from placer.measurers import step_session
@@ -43,10 +44,10 @@ class LaneServer:
   """Holds one program and one session at a time."""
 
   def __init__(
-      self,
-      layout: layout_lib.ProcessLayout,
-      target: str,
-      announce: Callable[[str], None],
+    self,
+    layout: layout_lib.ProcessLayout,
+    target: str,
+    announce: Callable[[str], None],
   ) -> None:
     """Makes a server without a program.
 
@@ -68,10 +69,10 @@ class LaneServer:
     self._session: step_session.StepSession | None = None
 
   def set_program(
-      self,
-      program: program_lib.Program,
-      feed_values: Sequence[np.ndarray],
-      seed: int,
+    self,
+    program: program_lib.Program,
+    feed_values: Sequence[np.ndarray],
+    seed: int,
   ) -> None:
     """Takes the program that all later calls are about."""
     self.unload()
@@ -80,19 +81,17 @@ class LaneServer:
     self._measured = measured_graph.build(program, seed=seed)
 
   def set_problem(
-      self,
-      op_names: Sequence[str],
-      op_group: np.ndarray,
-      devices: Sequence[str],
+    self,
+    op_names: Sequence[str],
+    op_group: np.ndarray,
+    devices: Sequence[str],
   ) -> None:
     """Takes working names of the N ops, their groups, names of D devices."""
     self._op_names = op_names
     self._op_group = op_group
     self._devices = devices
 
-  def load(
-      self, candidate: np.ndarray | None, warm_up_steps: int
-  ) -> Loaded:
+  def load(self, candidate: np.ndarray | None, warm_up_steps: int) -> Loaded:
     """Makes a session with a placement and warms it up.
 
     Args:
@@ -102,27 +101,10 @@ class LaneServer:
     Returns:
       What it took.
     """
-    self.unload()
     self._announce('setup')
     began = time.perf_counter()
-    graph_def = self._placed(candidate)
-    self._session = step_session.StepSession(
-        graph_def,
-        self._measured.fetch_ops,
-        target=self._target,
-        config=step_session.config(
-            self._layout, soft_placement=candidate is None
-        ),
-    )
-    self._session.set_up(
-        self._measured.setup_ops,
-        [
-            (feed.assign, feed.value, value)
-            for feed, value in zip(
-                self._measured.feeds, self._feed_values, strict=True
-            )
-        ],
-    )
+    self._open(candidate, self._measured)
+    self._announce('first step')
     times = [self._session.step()]
     setup_seconds = time.perf_counter() - began
     for _ in range(warm_up_steps):
@@ -144,7 +126,54 @@ class LaneServer:
     """What was really run where; see `partitions.ReadBack`."""
     self._announce('setup')
     metadata = self._session.traced_step()
-    return partitions.read(metadata, self._requested, self._layout)
+    return partitions.read(
+      metadata,
+      self._requested,
+      shared_allocator=self._layout.logical_cpus > 1,
+    )
+
+  def fetch(
+    self, candidate: np.ndarray | None, steps: int, variables: bool
+  ) -> dict[str, np.ndarray]:
+    """The values that a placement computes, from a fresh initial state.
+
+    Args:
+      candidate: int32 `[G]`, or None to let TensorFlow place all ops.
+      steps: run so many in all, at least 1.
+      variables: whether to return variables, too.
+
+    Returns:
+      {tensor name: value in the first step}, and {variable's name: value
+      after the last step}.
+    """
+    self._announce('setup')
+    measured, reads = self._measured, {}
+    if variables:
+      measured, reads = measured_graph.with_variable_reads(measured)
+    self._open(candidate, measured)
+    self._announce('first step')
+    values = self._session.fetch(self._program.fetches)
+    for _ in range(steps - 1):
+      self._announce('step')
+      self._session.step()
+    if reads:
+      read_values = self._session.fetch(tuple(reads.values()))
+      values |= {name: read_values[read] for name, read in reads.items()}
+    self.unload()
+    return values
+
+  def measure_links(
+    self, devices: Sequence[str], pairs: Sequence[tuple[int, int]]
+  ) -> list[tuple[tuple[int, float], ...]]:
+    """See `link_timing.measure`."""
+    self.unload()
+    return link_timing.measure(
+      devices,
+      pairs,
+      target=self._target,
+      config=step_session.config(self._layout, soft_placement=False),
+      announce=self._announce,
+    )
 
   def unload(self) -> None:
     """Ends the session, which frees its variables."""
@@ -153,15 +182,40 @@ class LaneServer:
       self._session = None
       gc.collect()
 
-  def _placed(self, candidate: np.ndarray | None) -> Any:
+  def _open(
+    self,
+    candidate: np.ndarray | None,
+    measured: measured_graph.MeasuredGraph,
+  ) -> None:
+    """Opens a session with a placed graph and sets it up."""
+    self.unload()
+    self._session = step_session.StepSession(
+      self._placed(candidate, measured),
+      measured.fetch_ops,
+      target=self._target,
+      config=step_session.config(
+        self._layout, soft_placement=candidate is None
+      ),
+    )
+    self._session.set_up(
+      measured.setup_ops,
+      [
+        (feed.assign, feed.value, value)
+        for feed, value in zip(measured.feeds, self._feed_values, strict=True)
+      ],
+    )
+
+  def _placed(
+    self,
+    candidate: np.ndarray | None,
+    measured: measured_graph.MeasuredGraph,
+  ) -> graph_pb2.GraphDef:
     if candidate is None:
       self._requested = {}
-      return self._measured.graph_def
+      return measured.graph_def
     columns = np.asarray(candidate)[self._op_group]
     self._requested = {
-        name: self._devices[column]
-        for name, column in zip(self._op_names, columns, strict=True)
+      name: self._devices[column]
+      for name, column in zip(self._op_names, columns, strict=True)
     }
-    return measured_graph.place(
-        self._measured, self._requested, self._devices[0]
-    )
+    return measured_graph.place(measured, self._requested, self._devices[0])

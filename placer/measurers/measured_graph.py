@@ -27,13 +27,13 @@ import zlib
 from collections.abc import Iterable, Mapping
 
 import tensorflow as tf
+from tensorflow.core.framework import graph_pb2
+from tensorflow.core.framework import node_def_pb2
+from tensorflow.python.framework import op_def_registry
 
 from placer.core import program as program_lib
 from placer.measurers import set_up_anchors
 from placer.rewriters import annotate
-from tensorflow.core.framework import graph_pb2
-from tensorflow.core.framework import node_def_pb2
-from tensorflow.python.framework import op_def_registry
 
 _PLACEHOLDERS = ('Placeholder', 'PlaceholderV2', 'PlaceholderWithDefault')
 Anchor = set_up_anchors.Anchor
@@ -83,18 +83,18 @@ def build(program: program_lib.Program, *, seed: int) -> MeasuredGraph:
   _merge_set_up(graph_def, program.setup_graph_def, anchors)
   feeds = tuple(_add_feed(graph_def, feed, anchors) for feed in program.feeds)
   fetch_ops = tuple(
-      dict.fromkeys(fetch.partition(':')[0] for fetch in program.fetches)
+    dict.fromkeys(fetch.partition(':')[0] for fetch in program.fetches)
   )
   roots = fetch_ops + program.setup_ops + tuple(f.assign for f in feeds)
   _prune(graph_def, roots)
   _seed(graph_def, seed)
   return MeasuredGraph(
-      graph_def, fetch_ops, tuple(program.setup_ops), feeds, anchors
+    graph_def, fetch_ops, tuple(program.setup_ops), feeds, anchors
   )
 
 
 def place(
-    measured: MeasuredGraph, devices: Mapping[str, str], default: str
+  measured: MeasuredGraph, devices: Mapping[str, str], default: str
 ) -> graph_pb2.GraphDef:
   """A copy of the measured graph with a device on each node.
 
@@ -112,9 +112,9 @@ def place(
   graph_def = measured.graph_def
   names = {node.name for node in graph_def.node}
   placed = {
-      name: device
-      for name, device in devices.items()
-      if name.partition('@')[0] in names
+    name: device
+    for name, device in devices.items()
+    if name.partition('@')[0] in names
   }
   for name, anchor in measured.anchors.items():
     if name in names and anchor.name in placed and name not in placed:
@@ -124,10 +124,45 @@ def place(
   return annotate.annotate(graph_def, placed)
 
 
+def with_variable_reads(
+  measured: MeasuredGraph,
+) -> tuple[MeasuredGraph, dict[str, str]]:
+  """Adds an op that reads each variable of the program.
+
+  Args:
+    measured: not edited.
+
+  Returns:
+    The measured graph with reads, and {variable's name: tensor to fetch}.
+  """
+  graph_def = graph_pb2.GraphDef()
+  graph_def.CopyFrom(measured.graph_def)
+  anchors = dict(measured.anchors)
+  reads: dict[str, str] = {}
+  for node in measured.graph_def.node:
+    if node.op in ('VariableV2', 'Variable'):
+      reads[node.name] = f'{node.name}:0'
+    elif node.op == 'VarHandleOp' and not node.name.endswith('/placer_feed'):
+      read = f'{node.name}/placer_read'
+      _fill(
+        graph_def.node.add(),
+        read,
+        'ReadVariableOp',
+        [node.name],
+        dtype=node.attr['dtype'].type,
+      )
+      anchors[read] = Anchor(node.name, on_host=False)
+      reads[node.name] = f'{read}:0'
+  return (
+    dataclasses.replace(measured, graph_def=graph_def, anchors=anchors),
+    reads,
+  )
+
+
 def _merge_set_up(
-    graph_def: graph_pb2.GraphDef,
-    setup_graph_def: bytes,
-    anchors: dict[str, Anchor],
+  graph_def: graph_pb2.GraphDef,
+  setup_graph_def: bytes,
+  anchors: dict[str, Anchor],
 ) -> None:
   if not setup_graph_def:
     return
@@ -137,14 +172,14 @@ def _merge_set_up(
   graph_def.node.extend(n for n in setup.node if n.name not in main_names)
   functions = {f.signature.name for f in graph_def.library.function}
   graph_def.library.function.extend(
-      f for f in setup.library.function if f.signature.name not in functions
+    f for f in setup.library.function if f.signature.name not in functions
   )
 
 
 def _add_feed(
-    graph_def: graph_pb2.GraphDef,
-    feed: program_lib.Feed,
-    anchors: dict[str, Anchor],
+  graph_def: graph_pb2.GraphDef,
+  feed: program_lib.Feed,
+  anchors: dict[str, Anchor],
 ) -> FeedVariable:
   name, _, index = feed.tensor.partition(':')
   node = next((n for n in graph_def.node if n.name == name), None)
@@ -162,15 +197,24 @@ def _add_feed(
   handle, value = f'{read}/placer_feed', f'{read}/placer_value'
   assign = f'{read}/placer_assign'
   _fill(node, read, 'ReadVariableOp', [handle], dtype=dtype)
-  _fill(graph_def.node.add(), handle, 'VarHandleOp', [], dtype=dtype, shape=shape)
+  _fill(
+    graph_def.node.add(), handle, 'VarHandleOp', [], dtype=dtype, shape=shape
+  )
   graph_def.node[-1].attr['shared_name'].s = handle.encode()
   _fill(
-      graph_def.node.add(), value, 'Placeholder', [],
-      dtype=dtype, shape=_full_shape(feed),
+    graph_def.node.add(),
+    value,
+    'Placeholder',
+    [],
+    dtype=dtype,
+    shape=_full_shape(feed),
   )
   _fill(
-      graph_def.node.add(), assign, 'AssignVariableOp', [handle, value],
-      dtype=dtype,
+    graph_def.node.add(),
+    assign,
+    'AssignVariableOp',
+    [handle, value],
+    dtype=dtype,
   )
   for added in (handle, assign):
     anchors[added] = Anchor(read, on_host=False)
@@ -179,13 +223,13 @@ def _add_feed(
 
 
 def _fill(
-    node: node_def_pb2.NodeDef,
-    name: str,
-    op: str,
-    inputs: Iterable[str],
-    *,
-    dtype: int,
-    shape: tf.TensorShape | None = None,
+  node: node_def_pb2.NodeDef,
+  name: str,
+  op: str,
+  inputs: Iterable[str],
+  *,
+  dtype: int,
+  shape: tf.TensorShape | None = None,
 ) -> None:
   node.name, node.op = name, op
   node.input.extend(inputs)
@@ -199,7 +243,7 @@ def _full_shape(feed: program_lib.Feed) -> tf.TensorShape:
 
 
 def _variable_shape(
-    node: node_def_pb2.NodeDef, feed: program_lib.Feed
+  node: node_def_pb2.NodeDef, feed: program_lib.Feed
 ) -> tf.TensorShape:
   """The shape that a step may rely on: the placeholder's own, no more.
 
@@ -214,7 +258,7 @@ def _variable_shape(
 
 
 def _redirect(
-    graph_def: graph_pb2.GraphDef, name: str, index: int, read: str
+  graph_def: graph_pb2.GraphDef, name: str, index: int, read: str
 ) -> None:
   """Makes all consumers of the tensor `name:index` read `read`."""
   old = {f'{name}:{index}'} | ({name} if index == 0 else set())
@@ -247,8 +291,8 @@ def _prune(graph_def: graph_pb2.GraphDef, roots: Iterable[str]) -> None:
 
 def _seed(graph_def: graph_pb2.GraphDef, seed: int) -> None:
   bodies = [('', graph_def.node)] + [
-      (function.signature.name + '@', function.node_def)
-      for function in graph_def.library.function
+    (function.signature.name + '@', function.node_def)
+    for function in graph_def.library.function
   ]
   for prefix, nodes in bodies:
     for node in nodes:
@@ -267,7 +311,7 @@ def _host_of(device: str) -> str:
 
 
 def _fill_gaps(
-    graph_def: graph_pb2.GraphDef, placed: dict[str, str], default: str
+  graph_def: graph_pb2.GraphDef, placed: dict[str, str], default: str
 ) -> None:
   gaps = {node.name for node in graph_def.node if node.name not in placed}
   if not gaps:

@@ -1,13 +1,17 @@
 """Partitions: what TensorFlow really ran, and where (DESIGN §3.2).
 
 `ReadBack`:
-  actual_devices: {working name: full device name} of the requested ops of the
-    main graph that are in the executed partitions.
-  removed_ops: number of requested ops of the main graph that are not.
+  actual_devices: {working name: full device name} of the requested ops that
+    are in the executed partitions.
+  removed_ops: number of requested ops that are not. Ops in a body that
+    TensorFlow ran as one kernel, unseen, are not counted.
   moved_ops: working names of ops that ran elsewhere than requested.
   partition_hash: hash of names, ops, devices and inputs of all partitions.
   peak_memory_bytes: {full device name: bytes}.
-  peak_memory_source: how they were found.
+  peak_memory_source: how they were found (`peak_memory.py`).
+
+TensorFlow inlines ('lowers') the bodies of While, If and Case before it
+partitions; the op `loop@body/add` is then called `loop/body/_12/add`.
 """
 
 import dataclasses
@@ -15,11 +19,18 @@ import hashlib
 import re
 from collections.abc import Mapping
 
-from placer.devices import layout as layout_lib
+from tensorflow.core.framework import graph_pb2
 from tensorflow.core.protobuf import config_pb2
 
-# Names of sends and receives end in a number that counts edges.
-_EDGE_NUMBER = re.compile(r'/_\d+')
+from placer.core import op_path
+from placer.measurers import peak_memory
+
+# Lowering, and cutting an edge into send and receive, add such numbers.
+_NUMBER = re.compile(r'/_\d+(?=/|$|:)')
+_LOWERED_ATTRIBUTES = {'then_branch': 'then', 'else_branch': 'else'}
+_FUNCTIONAL = frozenset(
+  ('While', 'StatelessWhile', 'If', 'StatelessIf', 'Case', 'StatelessCase')
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,63 +46,97 @@ class ReadBack:
 
 
 def read(
-    metadata: config_pb2.RunMetadata,
-    requested: Mapping[str, str],
-    layout: layout_lib.ProcessLayout,
+  metadata: config_pb2.RunMetadata,
+  requested: Mapping[str, str],
+  *,
+  shared_allocator: bool,
 ) -> ReadBack:
   """Reads a traced step.
 
   Args:
     metadata: of a step with output_partition_graphs and a trace.
     requested: {working name: full device name}.
-    layout: where the devices live.
+    shared_allocator: whether several devices share one, as logical ones do.
 
   Returns:
     What was run where.
   """
-  actual: dict[str, str] = {}
+  where: dict[str, str] = {}
+  kernels: set[str] = set()
   for graph_def in metadata.partition_graphs:
     for node in graph_def.node:
-      if node.name in requested:
-        actual[node.name] = node.device
-  main = [name for name in requested if '@' not in name]
+      name = _NUMBER.sub('', node.name)
+      if node.op not in ('_Send', '_Recv', '_HostSend', '_HostRecv'):
+        where[name] = node.device
+      if node.op in _FUNCTIONAL:
+        kernels.add(name)
+  lowered = {name: lowered_name(name) for name in requested}
+  actual = {name: where[low] for name, low in lowered.items() if low in where}
+  peaks, source = peak_memory.read(metadata, shared_allocator=shared_allocator)
   return ReadBack(
-      actual_devices=actual,
-      removed_ops=sum(name not in actual for name in main),
-      moved_ops=tuple(
-          name for name in main if actual.get(name, '') not in ('', requested[name])
-      ),
-      partition_hash=partition_hash(metadata),
-      peak_memory_bytes=_peak_in_use(metadata),
-      peak_memory_source='allocator',
+    actual_devices=actual,
+    removed_ops=sum(
+      name not in actual and not _unseen(name, kernels) for name in requested
+    ),
+    moved_ops=tuple(
+      name for name, device in actual.items() if device != requested[name]
+    ),
+    partition_hash=partition_hash(metadata.partition_graphs),
+    peak_memory_bytes=peaks,
+    peak_memory_source=source,
   )
 
 
-def partition_hash(metadata: config_pb2.RunMetadata) -> str:
-  """A hash that is equal for equal executed programs.
+def lowered_name(path: str) -> str:
+  """The name of an op in the partitions, without numbers.
 
   Args:
-    metadata: of a step with output_partition_graphs.
+    path: a working name, 'loop@body/add' or 'case@branches.1/add'.
+
+  Returns:
+    'loop/body/add', 'case/branch1/add'; 'call/add' for 'call@f/add'.
+  """
+  if '@' not in path:
+    return path
+  hops, name = op_path.split(path)
+  pieces = []
+  for node, attribute in hops:
+    pieces.append(node)
+    label, _, index = attribute.partition('.')
+    if index:
+      pieces.append(f'branch{index}')
+    elif label != 'f':
+      pieces.append(_LOWERED_ATTRIBUTES.get(label, label))
+  return '/'.join(pieces + [name])
+
+
+def partition_hash(partitions: list[graph_pb2.GraphDef]) -> str:
+  """A hash that is equal for equal executed programs.
+
+  Attributes are left out: some vary from run to run, and those that matter
+  follow from the program.
+
+  Args:
+    partitions: one GraphDef a device.
 
   Returns:
     16 hexadecimal digits.
   """
   lines = []
-  for graph_def in metadata.partition_graphs:
+  for graph_def in partitions:
     for node in graph_def.node:
-      inputs = ' '.join(_EDGE_NUMBER.sub('', edge) for edge in node.input)
-      name = _EDGE_NUMBER.sub('', node.name)
+      inputs = ' '.join(_NUMBER.sub('', edge) for edge in node.input)
+      name = _NUMBER.sub('', node.name)
       lines.append(f'{name} {node.op} {node.device} {inputs}')
   text = '\n'.join(sorted(lines))
   return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _peak_in_use(metadata: config_pb2.RunMetadata) -> dict[str, int]:
-  peaks: dict[str, int] = {}
-  for device in metadata.step_stats.dev_stats:
-    for node in device.node_stats:
-      for memory in node.memory:
-        peaks[device.device] = max(
-            peaks.get(device.device, 0), memory.allocator_bytes_in_use
-        )
-  return peaks
+def _unseen(path: str, kernels: set[str]) -> bool:
+  """Whether an op is in a body that was run as one kernel."""
+  cut = path.find('@')
+  while cut > 0:
+    if lowered_name(path[:cut]) in kernels:
+      return True
+    cut = path.find('@', cut + 1)
+  return False

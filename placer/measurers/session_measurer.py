@@ -12,29 +12,36 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from tensorflow.core.framework import graph_pb2
 
 from placer.core import device as device_lib
 from placer.core import measurement as measurement_lib
 from placer.core import placement_problem
 from placer.core import program as program_lib
+from placer.devices import link_cache
+from placer.devices import link_fit
+from placer.devices import link_pairs
 from placer.devices import target
 from placer.measurers import base
+from placer.measurers import failure as failure_lib
 from placer.measurers import feeds as feeds_lib
 from placer.measurers import lane_pool
+from placer.measurers import partitions
 from placer.measurers import session_options
+from placer.measurers import side_effects
 from placer.measurers.processes import lane as lane_lib
 
-_STEPS_BEFORE_GIVING_UP = 2
+_STEPS_TO_GIVE_UP = 2
 
 
 class SessionMeasurer(base.Measurer):
   """Runs candidates in sessions; see the module docstring."""
 
   def __init__(
-      self,
-      program: program_lib.Program,
-      topology: device_lib.DeviceTopology,
-      options: session_options.SessionOptions | None = None,
+    self,
+    program: program_lib.Program,
+    topology: device_lib.DeviceTopology,
+    options: session_options.SessionOptions | None = None,
   ) -> None:
     """Checks the inputs and starts the nursery.
 
@@ -49,7 +56,8 @@ class SessionMeasurer(base.Measurer):
     """
     self.options = options or session_options.SessionOptions()
     self.topology = topology
-    self._feed_values = _feed_values(program, self.options)
+    feed_values = _feed_values(program, self.options)
+    _refuse_side_effects(program, self.options)
     self._program = program
     self._temporary = None
     work_dir = self.options.work_dir
@@ -57,36 +65,130 @@ class SessionMeasurer(base.Measurer):
       self._temporary = tempfile.TemporaryDirectory(prefix='placer-')
       work_dir = self._temporary.name
     self._lanes = lane_pool.LanePool(
-        program,
-        self._feed_values,
-        target.layout(topology),
-        self.options,
-        pathlib.Path(work_dir),
+      program,
+      feed_values,
+      target.layout(topology),
+      self.options,
+      pathlib.Path(work_dir),
     )
 
   def measure(
-      self,
-      problem: placement_problem.PlacementProblem,
-      candidates: np.ndarray,
-      *,
-      reference: np.ndarray | None = None,
-      steps: int | None = None,
-      give_up_ratio: float | None = None,
+    self,
+    problem: placement_problem.PlacementProblem,
+    candidates: np.ndarray,
+    *,
+    reference: np.ndarray | None = None,
+    steps: int | None = None,
+    give_up_ratio: float | None = None,
   ) -> Sequence[measurement_lib.Measurement]:
     """See `Measurer.measure`."""
     candidates = [np.asarray(candidate) for candidate in candidates]
     for candidate in candidates + [reference] * (reference is not None):
       problem.check(candidate)
+    pairing = _Pairing(
+      problem, reference, steps or self.options.steps, give_up_ratio
+    )
     return [
-        self._measure_one(
-            problem,
-            candidate,
-            reference,
-            steps or self.options.steps,
-            give_up_ratio,
-        )
-        for candidate in candidates
+      self._measure_one('candidate', candidate, pairing)
+      for candidate in candidates
     ]
+
+  def measure_whole_host(
+    self,
+    problem: placement_problem.PlacementProblem,
+    *,
+    reference: np.ndarray | None = None,
+    steps: int | None = None,
+  ) -> measurement_lib.Measurement:
+    """Measures the program without any placement: one process, all cores.
+
+    Args:
+      problem: what `reference` places.
+      reference: int32 `[G]`, a candidate to interleave with, or None.
+      steps: timed steps; None for the default.
+
+    Returns:
+      A Measurement; nothing was requested, so nothing moved.
+
+    Raises:
+      ValueError: the reference is not legal for `problem`.
+    """
+    if reference is not None:
+      problem.check(reference)
+    pairing = _Pairing(problem, reference, steps or self.options.steps, None)
+    return self._measure_one('host', None, pairing)
+
+  def fetch_values(
+    self,
+    problem: placement_problem.PlacementProblem,
+    candidate: np.ndarray,
+    *,
+    steps: int = 1,
+    variables: bool = False,
+  ) -> dict[str, np.ndarray]:
+    """The values that a placement computes.
+
+    Args:
+      problem: what the candidate places.
+      candidate: int32 `[G]`.
+      steps: how many steps to run in all.
+      variables: whether to return the variables after the last step, too.
+
+    Returns:
+      {fetched tensor: value in the first step from fresh initial values}, of
+      a fetched op all its outputs; and {variable's working name: value}.
+
+    Raises:
+      ValueError: the candidate is not legal for `problem`.
+      FailedError: it does not run.
+    """
+    problem.check(candidate)
+    return self._lanes.fetch('candidate', problem, candidate, steps, variables)
+
+  def unplaced_values(
+    self,
+    problem: placement_problem.PlacementProblem,
+    *,
+    steps: int = 1,
+    variables: bool = False,
+  ) -> dict[str, np.ndarray]:
+    """Like `fetch_values`, in one process without any placement."""
+    return self._lanes.fetch('host', problem, None, steps, variables)
+
+  def measure_links(
+    self, *, use_cache: bool = True
+  ) -> tuple[device_lib.Link, ...]:
+    """Measures what moving tensors between the devices costs.
+
+    Args:
+      use_cache: whether to take them from `link_cache` if they are there.
+
+    Returns:
+      One link for each ordered pair of devices; () for a single device.
+
+    Raises:
+      FailedError: a step did not run.
+    """
+    if use_cache:
+      links = link_cache.load(self.topology)
+      if links is not None:
+        return links
+    pairs = link_pairs.to_measure(self.topology)
+    if not pairs:
+      return ()
+    samples = self._lanes.call(
+      'links', 'measure_links', devices=self.topology.names, pairs=pairs
+    )
+    self._lanes.close_lane('links')
+    links = link_pairs.complete(
+      self.topology,
+      [
+        link_fit.fit(source, to, each)
+        for (source, to), each in zip(pairs, samples, strict=True)
+      ],
+    )
+    link_cache.save(self.topology, links)
+    return links
 
   def close(self) -> None:
     """Ends every process that was started; safe to call twice."""
@@ -96,79 +198,142 @@ class SessionMeasurer(base.Measurer):
       self._temporary = None
 
   def _measure_one(
-      self,
-      problem: placement_problem.PlacementProblem,
-      candidate: np.ndarray,
-      reference: np.ndarray | None,
-      steps: int,
-      give_up_ratio: float | None,
+    self, role: str, candidate: np.ndarray | None, pairing: '_Pairing'
   ) -> measurement_lib.Measurement:
     try:
-      loaded = self._lanes.load('candidate', problem, candidate)
-      times, reference_times = self._timed_steps(
-          problem, reference, steps, give_up_ratio
-      )
-      read_back = self._lanes.call('candidate', 'read_back')
+      loaded = self._lanes.load(role, pairing.problem, candidate)
+      times, reference_times, trouble = self._timed_steps(role, pairing)
+      read_back = self._lanes.call(role, 'read_back')
     except lane_lib.FailedError as error:
-      return _failed(error, self._program)
-    path = self._program.path
-    return measurement_lib.Measurement(
+      return _failed(error.failure, self._program)
+    return _ran(
+      self._program,
+      self.topology,
+      measurement_lib.Measurement(
         measurement_lib.Status.OK,
         step_times_seconds=times,
         reference_times_seconds=reference_times,
         setup_seconds=loaded.setup_seconds,
-        peak_memory_bytes=read_back.peak_memory_bytes,
-        actual_devices={
-            path(name): device
-            for name, device in read_back.actual_devices.items()
-        },
-        removed_ops=read_back.removed_ops,
-        moved_ops=tuple(path(name) for name in read_back.moved_ops),
-        partition_hash=read_back.partition_hash,
-        details={
-            'peak_memory_source': read_back.peak_memory_source,
-            'warm_up_seconds': list(loaded.warm_up_seconds),
-        },
+        details={'warm_up_seconds': list(loaded.warm_up_seconds)} | trouble,
+      ),
+      read_back,
     )
 
   def _timed_steps(
-      self,
-      problem: placement_problem.PlacementProblem,
-      reference: np.ndarray | None,
-      steps: int,
-      give_up_ratio: float | None,
+    self, role: str, pairing: '_Pairing'
+  ) -> tuple[tuple[float, ...], tuple[float, ...], dict[str, Any]]:
+    """Steps, those of the reference, and what was wrong with the latter."""
+    trouble: dict[str, Any] = {}
+    if pairing.reference is not None:
+      for _ in range(2):  # a reference that was killed is started once more
+        try:
+          return *self._interleaved(role, pairing), {}
+        except _ReferenceError as error:
+          trouble = {'reference_failure': str(error)}
+    return self._lanes.call(role, 'step', count=pairing.steps), (), trouble
+
+  def _interleaved(
+    self, role: str, pairing: '_Pairing'
   ) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    if reference is None:
-      return self._lanes.call('candidate', 'step', count=steps), ()
-    self._lanes.load('reference', problem, reference)
+    self._reference(
+      self._lanes.load, 'reference', pairing.problem, pairing.reference
+    )
     times: list[float] = []
-    reference_times: list[float] = []
-    for i in range(steps):
-      times += self._lanes.call('candidate', 'step', count=1)
-      reference_times += self._lanes.call('reference', 'step', count=1)
-      if give_up_ratio is not None and i + 1 >= _STEPS_BEFORE_GIVING_UP:
-        slow = statistics.median(times) / statistics.median(reference_times)
-        if slow > give_up_ratio:
+    others: list[float] = []
+    for i in range(pairing.steps):
+      times += self._lanes.call(role, 'step', count=1)
+      others += self._reference(self._lanes.call, 'reference', 'step', count=1)
+      if pairing.give_up_ratio is not None and i + 1 >= _STEPS_TO_GIVE_UP:
+        slow = statistics.median(times) / statistics.median(others)
+        if slow > pairing.give_up_ratio:
           break
-    return tuple(times), tuple(reference_times)
+    return tuple(times), tuple(others)
+
+  def _reference(self, method: Any, *arguments: Any, **named: Any) -> Any:
+    try:
+      return method(*arguments, **named)
+    except lane_lib.FailedError as error:
+      raise _ReferenceError(error.failure.reason) from error
+
+
+class _ReferenceError(Exception):
+  """The reference did not run: not the candidate's fault."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Pairing:
+  """What a candidate is timed against."""
+
+  problem: placement_problem.PlacementProblem
+  reference: np.ndarray | None
+  steps: int
+  give_up_ratio: float | None
+
+
+def _ran(
+  program: program_lib.Program,
+  topology: device_lib.DeviceTopology,
+  measurement: measurement_lib.Measurement,
+  read_back: partitions.ReadBack,
+) -> measurement_lib.Measurement:
+  """Adds what was read back; over a memory limit, it did not run."""
+  path = program.path
+  peaks = read_back.peak_memory_bytes
+  details = dict(measurement.details)
+  details['peak_memory_source'] = read_back.peak_memory_source
+  for device in topology.devices:
+    limit, peak = device.memory_bytes, peaks.get(device.name, 0)
+    if limit is not None and peak > limit:
+      return measurement_lib.Measurement(
+        measurement_lib.Status.OUT_OF_MEMORY,
+        f'A step took {peak} bytes on {device.name}; its limit is {limit} '
+        f'(found by {read_back.peak_memory_source}; the runtime did not '
+        'stop it).',
+        peak_memory_bytes=peaks,
+        details=details | {'device': device.name},
+      )
+  return dataclasses.replace(
+    measurement,
+    peak_memory_bytes=peaks,
+    actual_devices={
+      path(name): device for name, device in read_back.actual_devices.items()
+    },
+    removed_ops=read_back.removed_ops,
+    moved_ops=tuple(path(name) for name in read_back.moved_ops),
+    partition_hash=read_back.partition_hash,
+    details=details,
+  )
 
 
 def _failed(
-    error: lane_lib.FailedError, program: program_lib.Program
+  failure: failure_lib.Failure, program: program_lib.Program
 ) -> measurement_lib.Measurement:
-  details: dict[str, Any] = dict(error.failure.details)
+  details: dict[str, Any] = dict(failure.details)
   if 'op' in details:
     details['op'] = program.path(details['op'])
   return measurement_lib.Measurement(
-      error.failure.status, error.failure.reason, details=details
+    failure.status, failure.reason, details=details
   )
 
 
 def _feed_values(
-    program: program_lib.Program, options: session_options.SessionOptions
+  program: program_lib.Program, options: session_options.SessionOptions
 ) -> tuple[np.ndarray, ...]:
   if options.feeds_file:
     return feeds_lib.load(program.feeds, options.feeds_file)
   if options.feed_values is not None:
     return feeds_lib.check(program.feeds, options.feed_values, 'feed_values')
   return feeds_lib.make(program.feeds, options.seed)
+
+
+def _refuse_side_effects(
+  program: program_lib.Program, options: session_options.SessionOptions
+) -> None:
+  if side_effects.ANY not in options.allow_side_effects:
+    side_effects.refuse(
+      [
+        graph_pb2.GraphDef.FromString(data)
+        for data in (program.graph_def, program.setup_graph_def)
+      ],
+      options.allow_side_effects,
+    )

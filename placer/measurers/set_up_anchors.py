@@ -34,7 +34,7 @@ def source(edge: str) -> str:
 
 
 def find(
-    setup: graph_pb2.GraphDef, main_names: Collection[str]
+  setup: graph_pb2.GraphDef, main_names: Collection[str]
 ) -> dict[str, Anchor]:
   """The anchors of the nodes that only the set-up graph has.
 
@@ -57,20 +57,18 @@ def find(
 
 
 def _handle(
-    node: node_def_pb2.NodeDef, nodes: dict[str, node_def_pb2.NodeDef]
+  node: node_def_pb2.NodeDef, nodes: dict[str, node_def_pb2.NodeDef]
 ) -> str | None:
   """The handle that `node` touches, through other nodes, or None."""
   handle, seen = None, {node.name}
   while True:
     found = next(
-        (
-            name
-            for name in (source(e) for e in node.input if e[0] != '^')
-            if name in nodes
-            and name not in seen
-            and _makes_handle(nodes[name])
-        ),
-        None,
+      (
+        name
+        for name in (source(e) for e in node.input if e[0] != '^')
+        if name in nodes and name not in seen and _makes_handle(nodes[name])
+      ),
+      None,
     )
     if found is None:
       return handle
@@ -83,18 +81,18 @@ def _makes_handle(node: node_def_pb2.NodeDef) -> bool:
   if op_def is None:
     return False
   return any(
-      output.is_ref
-      or output.type == types_pb2.DT_RESOURCE
-      or (
-          output.type_attr in node.attr
-          and node.attr[output.type_attr].type == types_pb2.DT_RESOURCE
-      )
-      for output in op_def.output_arg
+    output.is_ref
+    or output.type == types_pb2.DT_RESOURCE
+    or (
+      output.type_attr in node.attr
+      and node.attr[output.type_attr].type == types_pb2.DT_RESOURCE
+    )
+    for output in op_def.output_arg
   )
 
 
 def _spread(
-    own: list[node_def_pb2.NodeDef], anchors: dict[str, Anchor]
+  own: list[node_def_pb2.NodeDef], anchors: dict[str, Anchor]
 ) -> None:
   """Gives nodes without an anchor that of a consumer, then of an input."""
   names = {node.name for node in own}
@@ -111,7 +109,7 @@ def _spread(
       if node.name in anchors or changed:
         continue
       found = next(
-          (source(e) for e in node.input if source(e) in anchors), None
+        (source(e) for e in node.input if source(e) in anchors), None
       )
       if found is not None:
         anchors[node.name] = Anchor(anchors[found].name, on_host=True)

@@ -9,14 +9,14 @@ from collections.abc import Sequence
 
 import numpy as np
 import tensorflow as tf
-
-from placer.devices import layout as layout_lib
 from tensorflow.core.framework import graph_pb2
 from tensorflow.core.protobuf import config_pb2
 
+from placer.devices import layout as layout_lib
+
 
 def config(
-    layout: layout_lib.ProcessLayout, *, soft_placement: bool
+  layout: layout_lib.ProcessLayout, *, soft_placement: bool
 ) -> config_pb2.ConfigProto:
   """The configuration of a session on a layout's devices.
 
@@ -28,7 +28,7 @@ def config(
     A ConfigProto.
   """
   result = config_pb2.ConfigProto(
-      allow_soft_placement=soft_placement, isolate_session_state=True
+    allow_soft_placement=soft_placement, isolate_session_state=True
   )
   result.graph_options.rewrite_options.disable_model_pruning = False
   if not layout.worker_cores:
@@ -43,12 +43,12 @@ class StepSession:
   """One session with one placed graph; see the module docstring."""
 
   def __init__(
-      self,
-      graph_def: graph_pb2.GraphDef,
-      fetch_ops: Sequence[str],
-      *,
-      target: str,
-      config: config_pb2.ConfigProto,
+    self,
+    graph_def: graph_pb2.GraphDef,
+    fetch_ops: Sequence[str],
+    *,
+    target: str,
+    config: config_pb2.ConfigProto,
   ) -> None:
     """Imports the graph and opens the session.
 
@@ -62,24 +62,24 @@ class StepSession:
     with self._graph.as_default():
       tf.graph_util.import_graph_def(graph_def, name='')
     self._fetches = [
-        self._graph.get_operation_by_name(name) for name in fetch_ops
+      self._graph.get_operation_by_name(name) for name in fetch_ops
     ]
     self._session = tf.compat.v1.Session(
-        target, graph=self._graph, config=config
+      target, graph=self._graph, config=config
     )
     # A session in the process records allocations with the lower level, too,
     # and then leaves the GPU's profiler alone; over gRPC only the full one
     # brings step statistics back.
     self._trace_level = (
-        config_pb2.RunOptions.FULL_TRACE
-        if target
-        else config_pb2.RunOptions.SOFTWARE_TRACE
+      config_pb2.RunOptions.FULL_TRACE
+      if target
+      else config_pb2.RunOptions.SOFTWARE_TRACE
     )
 
   def set_up(
-      self,
-      setup_ops: Sequence[str],
-      feeds: Sequence[tuple[str, str, np.ndarray]],
+    self,
+    setup_ops: Sequence[str],
+    feeds: Sequence[tuple[str, str, np.ndarray]],
   ) -> None:
     """Runs the set-up ops in order, then gives the feeds their values.
 
@@ -91,8 +91,8 @@ class StepSession:
       self._session.run(self._graph.get_operation_by_name(name))
     if feeds:
       self._session.run(
-          [self._graph.get_operation_by_name(assign) for assign, _, _ in feeds],
-          {f'{value}:0': array for _, value, array in feeds},
+        [self._graph.get_operation_by_name(assign) for assign, _, _ in feeds],
+        {f'{value}:0': array for _, value, array in feeds},
       )
 
   def step(self) -> float:
@@ -105,14 +105,34 @@ class StepSession:
     """Runs one step with traces, allocations and partitions recorded."""
     metadata = config_pb2.RunMetadata()
     self._session.run(
-        self._fetches,
-        options=config_pb2.RunOptions(
-            trace_level=self._trace_level,
-            output_partition_graphs=True,
-        ),
-        run_metadata=metadata,
+      self._fetches,
+      options=config_pb2.RunOptions(
+        trace_level=self._trace_level,
+        output_partition_graphs=True,
+      ),
+      run_metadata=metadata,
     )
     return metadata
+
+  def fetch(self, names: Sequence[str]) -> dict[str, np.ndarray]:
+    """Runs one step and copies its results to the client.
+
+    Args:
+      names: tensors ('x:0') or ops; of an op, all its outputs.
+
+    Returns:
+      {tensor name: value}; resources and variants have no value.
+    """
+    tensors, ops = {}, []
+    for name in names:
+      element = self._graph.as_graph_element(name)
+      ops.append(getattr(element, 'op', element))
+      outputs = element.outputs if element is ops[-1] else [element]
+      for tensor in outputs:
+        if tensor.dtype.base_dtype not in (tf.resource, tf.variant):
+          tensors[tensor.name] = tensor
+    values, _ = self._session.run((tensors, ops))
+    return {name: np.asarray(value) for name, value in values.items()}
 
   def close(self) -> None:
     """Ends the session; its variables are freed."""

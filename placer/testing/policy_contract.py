@@ -1,6 +1,6 @@
 """What every Policy has to keep, as tests written once.
 
-    class MyPolicyContractTest(policy_contract.PolicyContract, absltest.TestCase):
+    class ContractTest(policy_contract.PolicyContract, absltest.TestCase):
       policy_name = 'my_policy'
 
 `placer/policies/policy_contract_test.py` does this for every policy that the

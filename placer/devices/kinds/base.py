@@ -48,6 +48,6 @@ class DeviceKind(abc.ABC):
 
   @abc.abstractmethod
   def layout(
-      self, topology: device_lib.DeviceTopology
+    self, topology: device_lib.DeviceTopology
   ) -> layout_lib.ProcessLayout:
     """The processes in which the devices of `topology` live."""

@@ -42,40 +42,38 @@ class LocalWorkers(base.DeviceKind):
     choices = ', '.join(f'local:{n}' for n in _choices(len(cores)))
     if not 1 <= workers <= len(cores):
       raise errors.UsageError(
-          f'--devices={spec}: N in local:N must be 1..{len(cores)}, since '
-          'each worker needs a core of its own and this process may use '
-          f'{len(cores)}. Pass one of: {choices}; or logical:N for any '
-          'number of devices where only correctness matters.'
+        f'--devices={spec}: N in local:N must be 1..{len(cores)}, since '
+        'each worker needs a core of its own and this process may use '
+        f'{len(cores)}. Pass one of: {choices}; or logical:N for any '
+        'number of devices where only correctness matters.'
       )
     sets = cores_lib.share(cores_lib.numa_nodes(cores), workers)
     model = cores_lib.cpu_model()
     return device_lib.DeviceTopology(
-        spec=spec,
-        devices=tuple(
-            device_lib.Device(
-                f'/job:worker/replica:0/task:{i}/device:CPU:0',
-                description=_description(members, model),
-            )
-            for i, members in enumerate(sets)
-        ),
-        stands_for=_stands_for(sets, cores),
+      spec=spec,
+      devices=tuple(
+        device_lib.Device(
+          f'/job:worker/replica:0/task:{i}/device:CPU:0',
+          description=_description(members, model),
+        )
+        for i, members in enumerate(sets)
+      ),
+      stands_for=_stands_for(sets, cores),
     )
 
   def layout(
-      self, topology: device_lib.DeviceTopology
+    self, topology: device_lib.DeviceTopology
   ) -> layout_lib.ProcessLayout:
     """One worker process a device."""
     cores = cores_lib.usable()
     return layout_lib.ProcessLayout(
-        worker_cores=cores_lib.share(
-            cores_lib.numa_nodes(cores), len(topology)
-        ),
-        host_cores=cores,
-        memory_limits={
-            device.name: device.memory_bytes
-            for device in topology.devices
-            if device.memory_bytes is not None
-        },
+      worker_cores=cores_lib.share(cores_lib.numa_nodes(cores), len(topology)),
+      host_cores=cores,
+      memory_limits={
+        device.name: device.memory_bytes
+        for device in topology.devices
+        if device.memory_bytes is not None
+      },
     )
 
 
@@ -87,19 +85,21 @@ def _choices(cores: int) -> list[int]:
 def _description(members: tuple[int, ...], model: str) -> str:
   noun = 'core' if len(members) == 1 else 'cores'
   listed = ','.join(str(core) for core in members)
-  return f'worker process on {noun} {listed}' + (f' of {model}' if model else '')
+  return f'worker process on {noun} {listed}' + (
+    f' of {model}' if model else ''
+  )
 
 
 def _stands_for(
-    sets: tuple[tuple[int, ...], ...], cores: tuple[int, ...]
+  sets: tuple[tuple[int, ...], ...], cores: tuple[int, ...]
 ) -> str:
   nodes = len(cores_lib.numa_nodes(cores))
   many = len(sets) > 1
   return (
-      f'{len(sets)} worker process{"es" if many else ""} pinned to disjoint '
-      f'cores of one host with {nodes} NUMA node{"s" if nodes > 1 else ""}. '
-      f'They stand for {len(sets)} hosts or sockets with {len(sets[0])} '
-      f'core{"s" if len(sets[0]) > 1 else ""} each and a loopback network; '
-      'one process with all cores (the whole-host reference) is often faster '
-      'on one socket.'
+    f'{len(sets)} worker process{"es" if many else ""} pinned to disjoint '
+    f'cores of one host with {nodes} NUMA node{"s" if nodes > 1 else ""}. '
+    f'They stand for {len(sets)} hosts or sockets with {len(sets[0])} '
+    f'core{"s" if len(sets[0]) > 1 else ""} each and a loopback network; '
+    'one process with all cores (the whole-host reference) is often faster '
+    'on one socket.'
   )

@@ -40,35 +40,35 @@ class LogicalDevices(base.DeviceKind):
     count = int(match.group(1)) if match else 0
     if not 1 <= count <= _MOST:
       raise errors.UsageError(
-          f'--devices={spec}: N in logical:N must be 1..{_MOST}, for example '
-          'logical:2.'
+        f'--devices={spec}: N in logical:N must be 1..{_MOST}, for example '
+        'logical:2.'
       )
     return device_lib.DeviceTopology(
-        spec=spec,
-        devices=tuple(
-            device_lib.Device(
-                f'/job:localhost/replica:0/task:0/device:CPU:{i}',
-                description='logical device, correctness only',
-            )
-            for i in range(count)
-        ),
-        stands_for=(
-            f'{count} logical CPU devices of one process. They share its '
-            'threads: correctness only, times say nothing.'
-        ),
-        timing_is_meaningful=False,
+      spec=spec,
+      devices=tuple(
+        device_lib.Device(
+          f'/job:localhost/replica:0/task:0/device:CPU:{i}',
+          description='logical device, correctness only',
+        )
+        for i in range(count)
+      ),
+      stands_for=(
+        f'{count} logical CPU devices of one process. They share its '
+        'threads: correctness only, times say nothing.'
+      ),
+      timing_is_meaningful=False,
     )
 
   def layout(
-      self, topology: device_lib.DeviceTopology
+    self, topology: device_lib.DeviceTopology
   ) -> layout_lib.ProcessLayout:
     """All devices in the measuring process."""
     return layout_lib.ProcessLayout(
-        logical_cpus=len(topology),
-        host_cores=cores_lib.usable(),
-        memory_limits={
-            device.name: device.memory_bytes
-            for device in topology.devices
-            if device.memory_bytes is not None
-        },
+      logical_cpus=len(topology),
+      host_cores=cores_lib.usable(),
+      memory_limits={
+        device.name: device.memory_bytes
+        for device in topology.devices
+        if device.memory_bytes is not None
+      },
     )

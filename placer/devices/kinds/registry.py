@@ -18,11 +18,11 @@ def all_kinds() -> tuple[base.DeviceKind, ...]:
       continue
     module = importlib.import_module(f'{kinds.__name__}.{module_info.name}')
     found.extend(
-        value()
-        for value in vars(module).values()
-        if inspect.isclass(value)
-        and issubclass(value, base.DeviceKind)
-        and not inspect.isabstract(value)
+      value()
+      for value in vars(module).values()
+      if inspect.isclass(value)
+      and issubclass(value, base.DeviceKind)
+      and not inspect.isabstract(value)
     )
   return tuple(sorted(found, key=lambda kind: (kind.priority, kind.form)))
 

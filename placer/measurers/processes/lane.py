@@ -25,6 +25,7 @@ from placer.measurers.processes import lane_spec
 from placer.measurers.processes import nursery as nursery_lib
 
 _TAIL_BYTES = 1500
+_NEWS_SECONDS = 2.0
 
 
 class FailedError(Exception):
@@ -47,7 +48,7 @@ class Lane:
   """One client process and its workers; see the module docstring."""
 
   def __init__(
-      self, nursery: nursery_lib.Nursery, spec: lane_spec.LaneSpec
+    self, nursery: nursery_lib.Nursery, spec: lane_spec.LaneSpec
   ) -> None:
     """Forks the lane's processes.
 
@@ -65,7 +66,7 @@ class Lane:
     self.pid, self._connection = nursery.fork(spec)
 
   def call(
-      self, method: str, timeouts: Mapping[str, float], **arguments: Any
+    self, method: str, timeouts: Mapping[str, float], **arguments: Any
   ) -> Any:
     """Calls a method of the lane's LaneServer.
 
@@ -87,6 +88,11 @@ class Lane:
       return self._receive(timeouts)
     except (EOFError, OSError) as error:
       raise LostError(self._crash()) from error
+
+  def is_idle_and_well(self) -> bool:
+    """Whether it can be called; False once it or a worker has died."""
+    # Between calls only the news of a death can be waiting.
+    return self._status is None and not self._connection.poll(0)
 
   def close(self) -> None:
     """Kills the lane's processes and waits for the client's end."""
@@ -111,10 +117,10 @@ class Lane:
       if not ready:
         self.close()
         raise LostError(
-            failure_lib.Failure(
-                measurement_lib.Status.TIMEOUT,
-                f'The {phase} did not end within {limit:.3g} s.',
-            )
+          failure_lib.Failure(
+            measurement_lib.Status.TIMEOUT,
+            f'The {phase} did not end within {limit:.3g} s.',
+          )
         )
       verb, value = self._connection.recv()
       if verb == 'result':
@@ -122,19 +128,30 @@ class Lane:
       if verb == 'phase':
         phase, began = value, time.monotonic()
       elif verb == 'failed':
-        raise FailedError(value)
+        raise self._failed(value)
       elif verb == 'worker_died':
         raise self._lost_worker(*value)
+
+  def _failed(self, failure: failure_lib.Failure) -> FailedError:
+    if failure.status is not measurement_lib.Status.DEVICE_LOST:
+      return FailedError(failure)
+    # The session noticed first; who died follows within milliseconds.
+    if self._connection.poll(_NEWS_SECONDS):
+      verb, value = self._connection.recv()
+      if verb == 'worker_died':
+        return self._lost_worker(*value)
+    self.close()
+    return LostError(failure)
 
   def _lost_worker(self, index: int, status: int) -> LostError:
     self.close()
     path = f'{self._spec.log_path}.worker{index}'
     return LostError(
-        failure_lib.Failure(
-            measurement_lib.Status.DEVICE_LOST,
-            f'Worker process {index} ended: {_ending(status)}.{_tail(path)}',
-            {'worker': index},
-        )
+      failure_lib.Failure(
+        measurement_lib.Status.DEVICE_LOST,
+        f'Worker process {index} ended: {_ending(status)}.{_tail(path)}',
+        {'worker': index},
+      )
     )
 
   def _crash(self) -> failure_lib.Failure:
@@ -142,8 +159,8 @@ class Lane:
     status = self._status if self._status is not None else -1
     ending = _ending(status) if status != -1 else 'the nursery ended too'
     return failure_lib.Failure(
-        measurement_lib.Status.CRASHED,
-        f'The measuring process ended: {ending}.{_tail(self._spec.log_path)}',
+      measurement_lib.Status.CRASHED,
+      f'The measuring process ended: {ending}.{_tail(self._spec.log_path)}',
     )
 
 

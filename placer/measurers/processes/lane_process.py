@@ -21,8 +21,8 @@ from placer.measurers.processes import worker_process
 
 
 def main(
-    connection: multiprocessing.connection.Connection,
-    spec: lane_spec.LaneSpec,
+  connection: multiprocessing.connection.Connection,
+  spec: lane_spec.LaneSpec,
 ) -> None:
   """Serves until the connection ends.
 
@@ -43,11 +43,9 @@ def main(
 
   if workers:
     # A thread, since the main thread may be in a step that never ends now.
-    threading.Thread(
-        target=_watch, args=(workers, send), daemon=True
-    ).start()
+    threading.Thread(target=_watch, args=(workers, send), daemon=True).start()
   server = lane_server.LaneServer(
-      spec.layout, target, lambda phase: send('phase', phase)
+    spec.layout, target, lambda phase: send('phase', phase)
   )
   while True:
     try:
@@ -67,8 +65,8 @@ def _answer(server, method, arguments, send, *, remote: bool) -> None:
 
 
 def _start_workers(
-    connection: multiprocessing.connection.Connection,
-    spec: lane_spec.LaneSpec,
+  connection: multiprocessing.connection.Connection,
+  spec: lane_spec.LaneSpec,
 ) -> tuple[str, dict[int, int]]:
   """Forks the workers; returns the session target and {pid: index}."""
   cores = spec.layout.worker_cores
@@ -80,12 +78,12 @@ def _start_workers(
   workers = {}
   for index, members in enumerate(cores):
     pid = worker_process.fork(
-        index,
-        addresses,
-        members,
-        limits.get(f'/job:worker/replica:0/task:{index}/device:CPU:0'),
-        f'{spec.log_path}.worker{index}',
-        [connection.fileno()],
+      index,
+      addresses,
+      members,
+      limits.get(f'/job:worker/replica:0/task:{index}/device:CPU:0'),
+      f'{spec.log_path}.worker{index}',
+      [connection.fileno()],
     )
     workers[pid] = index
   return f'grpc://{addresses[0]}', workers

@@ -33,7 +33,7 @@ class Nursery:
   """Starts a nursery process and talks to it; see the module docstring."""
 
   def __init__(
-      self, log_path: pathlib.Path, *, namespace: str, gpus: bool = False
+    self, log_path: pathlib.Path, *, namespace: str, gpus: bool = False
   ) -> None:
     """Starts the process; does not wait until it is ready.
 
@@ -45,27 +45,27 @@ class Nursery:
     """
     self._log_path = log_path
     self._control, theirs = socket.socketpair(
-        socket.AF_UNIX, socket.SOCK_SEQPACKET
+      socket.AF_UNIX, socket.SOCK_SEQPACKET
     )
     self._control.settimeout(_START_SECONDS)
     self._ready = False
     self._isolated = False
     with theirs, open(log_path, 'ab') as log:
       self._process = subprocess.Popen(
-          [
-              sys.executable,
-              '-m',
-              'placer.measurers.processes.nursery_process',
-              str(theirs.fileno()),
-              namespace,
-          ],
-          stdin=subprocess.DEVNULL,
-          stdout=log,
-          stderr=log,
-          pass_fds=[theirs.fileno()],
-          env=_environment(gpus),
-          # Ctrl-C is for the parent, which then closes this one.
-          start_new_session=True,
+        [
+          sys.executable,
+          '-m',
+          'placer.measurers.processes.nursery_process',
+          str(theirs.fileno()),
+          namespace,
+        ],
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=log,
+        pass_fds=[theirs.fileno()],
+        env=_environment(gpus),
+        # Ctrl-C is for the parent, which then closes this one.
+        start_new_session=True,
       )
 
   @property
@@ -85,7 +85,7 @@ class Nursery:
     return self._isolated
 
   def fork(
-      self, spec: lane_spec.LaneSpec
+    self, spec: lane_spec.LaneSpec
   ) -> tuple[int, multiprocessing.connection.Connection]:
     """Forks a lane.
 
@@ -128,13 +128,13 @@ class Nursery:
     if verb == 'refused':
       self.close()
       raise errors.UsageError(
-          'This machine forbids the network namespace in which local workers '
-          f'must live ({argument}): TensorFlow servers obey anyone who can '
-          'reach them. Allow user namespaces (sysctl '
-          'kernel.unprivileged_userns_clone=1, or run the container with '
-          '--security-opt seccomp=unconfined), use --devices=logical:N for '
-          'correctness only, or pass --allow_exposed_workers if every user '
-          'of this machine and network may be trusted.'
+        'This machine forbids the network namespace in which local workers '
+        f'must live ({argument}): TensorFlow servers obey anyone who can '
+        'reach them. Allow user namespaces (sysctl '
+        'kernel.unprivileged_userns_clone=1, or run the container with '
+        '--security-opt seccomp=unconfined), use --devices=logical:N for '
+        'correctness only, or pass --allow_exposed_workers if every user '
+        'of this machine and network may be trusted.'
       )
     self._ready, self._isolated = True, argument
 
@@ -156,12 +156,12 @@ class Nursery:
 
 def _environment(gpus: bool) -> dict[str, str]:
   environment = {
-      key: value
-      for key, value in os.environ.items()
-      if key.lower() not in _PROXIES  # workers are on the loopback
+    key: value
+    for key, value in os.environ.items()
+    if key.lower() not in _PROXIES  # workers are on the loopback
   }
   environment['PYTHONPATH'] = os.pathsep.join(
-      os.path.abspath(path or '.') for path in sys.path
+    os.path.abspath(path or '.') for path in sys.path
   )
   environment.setdefault('TF_CPP_MIN_LOG_LEVEL', '1')
   # numpy's threads would make the nursery unsafe to fork.

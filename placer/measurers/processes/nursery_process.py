@@ -73,7 +73,7 @@ def _wait(control: socket.socket, parent: int) -> bool:
 
 
 def _fork_lane(
-    control: socket.socket, spec: lane_spec.LaneSpec, descriptor: int
+  control: socket.socket, spec: lane_spec.LaneSpec, descriptor: int
 ) -> int:
   nursery = os.getpid()
   pid = os.fork()
@@ -84,9 +84,7 @@ def _fork_lane(
     control.close()
     from placer.measurers.processes import lane_process
 
-    lane_process.main(
-        multiprocessing.connection.Connection(descriptor), spec
-    )
+    lane_process.main(multiprocessing.connection.Connection(descriptor), spec)
   finally:
     # Not sys.exit: nothing of the nursery's may run a second time.
     os._exit(0)

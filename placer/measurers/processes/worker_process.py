@@ -16,12 +16,12 @@ _INTER_OP_THREADS = 16
 
 
 def fork(
-    index: int,
-    addresses: Sequence[str],
-    cores: Sequence[int],
-    memory_bytes: int | None,
-    log_path: str,
-    close: Sequence[int],
+  index: int,
+  addresses: Sequence[str],
+  cores: Sequence[int],
+  memory_bytes: int | None,
+  log_path: str,
+  close: Sequence[int],
 ) -> int:
   """Forks a worker.
 
@@ -60,23 +60,23 @@ def redirect_output(log_path: str) -> None:
 
 
 def _serve(
-    index: int,
-    addresses: Sequence[str],
-    cores: Sequence[int],
-    memory_bytes: int | None,
+  index: int,
+  addresses: Sequence[str],
+  cores: Sequence[int],
+  memory_bytes: int | None,
 ) -> None:
   os.sched_setaffinity(0, cores)
   memory_cap.apply(memory_bytes)
   config = tf.compat.v1.ConfigProto(
-      inter_op_parallelism_threads=_INTER_OP_THREADS,
-      intra_op_parallelism_threads=len(cores),
-      device_count={'CPU': 1, 'GPU': 0},
+    inter_op_parallelism_threads=_INTER_OP_THREADS,
+    intra_op_parallelism_threads=len(cores),
+    device_count={'CPU': 1, 'GPU': 0},
   )
   server = tf.distribute.Server(
-      {'worker': list(addresses)},
-      job_name='worker',
-      task_index=index,
-      config=config,
+    {'worker': list(addresses)},
+    job_name='worker',
+    task_index=index,
+    config=config,
   )
   del server  # a TensorFlow server lives until the process ends
   while True:
