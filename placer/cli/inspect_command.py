@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from absl import flags
 
 from placer.cli import graph_flags
-from placer.importers import base
 from placer.measurers import side_effects
 from placer.problems import build
 from placer.problems import inspection
@@ -59,26 +58,23 @@ def run(values: flags.FlagValues, command: Sequence[str]) -> int:
     payload['reaches_outside'] = outside
     print(json.dumps(payload, indent=1))
   else:
-    print(render(found, outside, imported))
+    print(render(found, outside))
   return 0
 
 
 def render(
     found: inspection.Inspection,
     outside: Sequence[tuple[str, str]],
-    imported: base.ImportedGraph,
 ) -> str:
   """The text of an Inspection.
 
   Args:
     found: the Inspection.
     outside: (op path, type) of ops that reach outside the process.
-    imported: the graph.
 
   Returns:
     Lines of text.
   """
-  del imported
   lines = [
       f'{found.source}: {found.kind}, {found.nodes:,} nodes'
       + (f', {found.functions:,} functions' if found.functions else ''),
@@ -95,8 +91,7 @@ def render(
           or 'no tensor'
       ),
       'Placement',
-      f'  groups      {found.groups:,} to decide on, from '
-      f'{found.hard_groups:,} that must stay together'
+      f'  groups      {found.groups:,} to decide on'
       + _largest(found.largest_hard_groups),
   ]
   for kind, count in found.supported.items():
@@ -129,7 +124,7 @@ def render(
 def _largest(groups: Sequence[tuple[int, str]]) -> str:
   if not groups:
     return ''
-  return ' (largest: ' + _some(f'{n} ops with {p}' for n, p in groups) + ')'
+  return '; tied together: ' + _some(f'{n} ops with {p}' for n, p in groups)
 
 
 def _some(items) -> str:

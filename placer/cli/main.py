@@ -12,10 +12,12 @@ runs on these devices; 4 no improvement where --require_improvement asked for
 one.
 """
 
+import contextlib
 import difflib
+import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from types import ModuleType
 
 from absl import app
@@ -24,15 +26,14 @@ from absl import logging
 
 from placer.core import errors
 
+_COMMANDS = ('inspect', 'place', 'measure')
 _INTERRUPTED = 130
 
 
 def main_entry() -> None:
   """The console script: runs the command of `sys.argv` and exits."""
-  # TensorFlow reads these when it is imported; its start-up lines would bury
-  # ours, and no process of this tool's own needs a GPU.
+  # TensorFlow reads it when it is imported; its lines would bury ours.
   os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '3')
-  os.environ.setdefault('TF_ENABLE_ONEDNN_OPTS', '1')
   app.run(lambda argv: sys.exit(main(argv)), flags_parser=_parse_nothing)
 
 
@@ -66,29 +67,32 @@ def main(argv: Sequence[str]) -> int:
     return _INTERRUPTED
 
 
-def commands() -> dict[str, ModuleType]:
-  """The commands by name; each module has SUMMARY, define and run."""
-  from placer.cli import inspect_command
-  from placer.cli import measure_command
-  from placer.cli import place_command
-
-  return {
-      'inspect': inspect_command,
-      'place': place_command,
-      'measure': measure_command,
-  }
-
-
 def _command(name: str) -> ModuleType:
-  found = commands()
-  if name in found:
-    return found[name]
-  close = difflib.get_close_matches(name, found, n=1)
+  """The module of a command, with define(values) and run(values, argv)."""
+  if name in _COMMANDS:
+    with _quiet_start():
+      import tensorflow  # noqa: F401 - so that it is here that it starts
+    return importlib.import_module(f'placer.cli.{name}_command')
+  close = difflib.get_close_matches(name, _COMMANDS, n=1)
   hint = f' Did you mean {close[0]!r}?' if close else ''
   raise errors.UsageError(
-      f'There is no command {name!r}.{hint} Commands: {", ".join(found)}. '
+      f'There is no command {name!r}.{hint} Commands: {", ".join(_COMMANDS)}. '
       '`placer --help` explains them.'
   )
+
+
+@contextlib.contextmanager
+def _quiet_start() -> Iterator[None]:
+  """Drops what TensorFlow 2.21 prints at import, whatever its log level."""
+  sys.stderr.flush()
+  kept = os.dup(2)
+  with open(os.devnull, 'wb') as nowhere:
+    os.dup2(nowhere.fileno(), 2)
+  try:
+    yield
+  finally:
+    os.dup2(kept, 2)
+    os.close(kept)
 
 
 def _run(command: ModuleType, argv: Sequence[str]) -> int:

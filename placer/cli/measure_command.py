@@ -13,6 +13,7 @@ from absl import flags
 
 from placer.cli import graph_flags
 from placer.cli import paths
+from placer.cli import place_command
 from placer.cli import run_flags
 from placer.core import errors
 from placer.core import placement as placement_lib
@@ -97,9 +98,6 @@ def run(values: flags.FlagValues, command: Sequence[str]) -> int:
   with session_measurer.SessionMeasurer(
       imported.program, problem.devices, options
   ) as measurer:
-    whole_host = None
-    if problem.devices.timing_is_meaningful:
-      whole_host = measurer.measure_whole_host(problem)
     result = loop.search(
         problem,
         measurer,
@@ -113,7 +111,9 @@ def run(values: flags.FlagValues, command: Sequence[str]) -> int:
             final_steps=values.final_steps,
             seed=values.seed,
         ),
-        whole_host=whole_host,
+    )
+    result = place_command.with_whole_host(
+        result, measurer, values.final_steps
     )
   print(table.render(result), end='')
   if values.report:

@@ -27,7 +27,6 @@ from placer.cli import paths
 from placer.cli import run_flags
 from placer.core import device as device_lib
 from placer.core import errors
-from placer.core import measurement as measurement_lib
 from placer.core import placement_problem
 from placer.importers import base as importers_base
 from placer.measurers import session_measurer
@@ -110,7 +109,7 @@ def run(values: flags.FlagValues, command: Sequence[str]) -> int:
   topology = run_flags.topology(values)
   problem = build.build(imported, topology, max_groups=values.max_groups)
   folder = _output_folder(values)
-  _print_start(imported, problem, folder)
+  _print_start(graph_flags.title(values), imported, problem, folder)
   result = _search(values, command, imported, problem, folder)
   _write(values, command, imported, result, folder)
   print(table.render(result), end='')
@@ -142,14 +141,15 @@ def _output_folder(values: flags.FlagValues) -> str:
 
 
 def _print_start(
+    title: str,
     imported: importers_base.ImportedGraph,
     problem: placement_problem.PlacementProblem,
     folder: str,
 ) -> None:
   topology = problem.devices
   print(
-      f'{imported.source}: {len(problem.graph):,} ops in {problem.num_groups:,} '
-      f'groups to place on {len(topology)} devices'
+      f'{title}: {len(problem.graph):,} ops in {problem.num_groups:,} groups to '
+      f'place on {len(topology)} devices'
   )
   for device in topology.devices:
     print(f'  {device.short_name}  {device.description}'.rstrip())
@@ -183,9 +183,8 @@ def _search(
     if log.trials:
       print(f'Going on after {len(log.trials)} trials in trials.jsonl')
     problem = _with_links(problem, measurer.measure_links())
-    whole_host = _whole_host(measurer, problem)
     try:
-      return loop.search(
+      result = loop.search(
           problem,
           measurer,
           [
@@ -202,11 +201,11 @@ def _search(
               values.budget_seconds or None, values.budget_trials
           ),
           log=log,
-          whole_host=whole_host,
           on_trial=line,
       )
     finally:
       line.close()
+    return with_whole_host(result, measurer, values.final_steps)
 
 
 def _with_links(
@@ -219,13 +218,38 @@ def _with_links(
   )
 
 
-def _whole_host(
+def with_whole_host(
+    result: search_result.SearchResult,
     measurer: session_measurer.SessionMeasurer,
-    problem: placement_problem.PlacementProblem,
-) -> measurement_lib.Measurement | None:
+    steps: int,
+) -> search_result.SearchResult:
+  """Adds the whole-host reference, paired with the best single device.
+
+  Args:
+    result: of a search.
+    measurer: open.
+    steps: timed steps.
+
+  Returns:
+    The result with `whole_host`, unless the devices' times mean nothing.
+  """
+  problem = result.problem
   if not problem.devices.timing_is_meaningful:
-    return None
-  return measurer.measure_whole_host(problem)
+    return result
+  reference = next(
+      (
+          row.candidate
+          for row in result.rows
+          if result.reference_label and row.label == result.reference_label
+      ),
+      None,
+  )
+  return dataclasses.replace(
+      result,
+      whole_host=measurer.measure_whole_host(
+          problem, reference=reference, steps=steps
+      ),
+  )
 
 
 def _write(

@@ -37,7 +37,7 @@ def define(values: flags.FlagValues) -> None:
   )
   flags.DEFINE_integer(
       'steps',
-      5,
+      3,
       'Timed steps of a trial, each paired with one of the reference.',
       lower_bound=1,
       flag_values=values,

@@ -8,6 +8,7 @@ The forms are the files of `kinds/`.
 
 from placer.core import device as device_lib
 from placer.core import errors
+from placer.devices import cores as cores_lib
 from placer.devices import layout as layout_lib
 from placer.devices import memory_limit as memory_limit_lib
 from placer.devices.kinds import registry
@@ -44,6 +45,31 @@ def layout(topology: device_lib.DeviceTopology) -> layout_lib.ProcessLayout:
     UsageError: the topology's spec is not a form.
   """
   return _kind(topology.spec).layout(topology)
+
+
+def nothing_to_place(topology: device_lib.DeviceTopology) -> str:
+  """What to tell a user who has one device only, '' for several.
+
+  Args:
+    topology: what `resolve` gave.
+
+  Returns:
+    A sentence with the choices, or ''.
+  """
+  if len(topology) > 1:
+    return ''
+  cores = len(cores_lib.usable())
+  workers = (
+    f'--devices=local:{cores} makes {cores} worker processes on a core each, '
+    if cores > 1
+    else ''
+  )
+  return (
+    f'--devices={topology.spec} has one device, {topology.names[0]}, so '
+    f'there is nothing to place. Choices: {workers}--devices=logical:2 tests '
+    'correctness with logical devices, and on a machine with GPUs '
+    '--devices=auto takes them all.'
+  )
 
 
 def _kind(spec: str):

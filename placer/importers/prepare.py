@@ -107,8 +107,11 @@ def prepare(
   feeds = feeds_lib.resolve_shapes(step, cut.feeds, options, notes)
   outputs = shapes.infer(step, source.path)
   program = program_lib.Program(
-      graph_def=step.SerializeToString(),
-      setup_graph_def=setup_graph.SerializeToString() if ops else b'',
+      # Deterministic, since the fingerprint tells a resumed search its graph.
+      graph_def=step.SerializeToString(deterministic=True),
+      setup_graph_def=(
+          setup_graph.SerializeToString(deterministic=True) if ops else b''
+      ),
       setup_ops=ops,
       feeds=feeds,
       fetches=tuple(dict.fromkeys(fetches)),

@@ -19,11 +19,8 @@ _DEVICE = re.compile(r'(/job:\w+/replica:\d+/task:\d+/device:\w+:\d+)')
 _OOM_DEVICE = re.compile(r' on (/job:\S+/device:\w+:\d+) by allocator')
 _NO_KERNEL = re.compile(
   r'No (?:registered \S+ )?OpKernel'
-  r'|No kernel '
-  r'|no supported kernel'
-  r'|could not satisfy .*device'
-  r'|[Oo]nly supports? N[HDC]+W?C?\b'
-  r'|only supports NHWC'
+  r'|[Nn]o (?:supported )?kernel'
+  r'|N(?:HWC|CHW|DHWC|CDHW)\b'
   r'|not (?:yet )?(?:supported|implemented)'
   r'|Op type not registered'
 )
@@ -33,6 +30,11 @@ _PLACEMENT = re.compile(
   r'|Cannot place the graph'
   r'|unknown device'
   r'|specification refers to'
+)
+_PREFACE = re.compile(
+  r'^(?:Graph execution error:\s*)?'
+  r'(?:Detected at node[^\n]*\n(?:\s+File[^\n]*\n)*)?'
+  r"(?:Node: '[^\n]*\n)?"
 )
 _REASON_CHARACTERS = 600
 
@@ -98,12 +100,13 @@ def _status(kind: str, text: str, remote: bool) -> measurement_lib.Status:
 def _own_words(error: BaseException) -> str:
   """The message without Python's additions: stack traces, hints."""
   text = str(getattr(error, 'message', '') or error)
-  for mark in ('\nHint: If you want', '\n\nOriginal stack', '\n\nErrors may'):
+  for mark in (
+    '\nHint: If you want',
+    '\n\nOriginal stack',
+    '\n\nErrors may',
+    '\nAdditional GRPC error',
+    ' [type.googleapis.com',
+  ):
     text = text.split(mark)[0]
-  text = re.sub(
-    r'^Graph execution error:\s*(?:Detected at node[^\n]*\n(?:\s+File[^\n]*\n)*'
-    r"(?:Node: '[^\n]*\n)?)?",
-    '',
-    text,
-  )
+  text = _PREFACE.sub('', text)
   return re.sub(r'\s*\n\s*', ' ', text).strip()

@@ -120,7 +120,7 @@ def _fit(feed: program_lib.Feed, array: np.ndarray, what: str) -> np.ndarray:
       f'{what} has shape {array.shape}; the feed needs {tuple(feed.shape)}.'
     )
   wanted = numpy_dtype(feed.dtype)
-  if wanted == object:
+  if wanted.hasobject:
     fits = array.dtype.kind in 'SUO'
   else:
     fits = array.dtype == wanted or np.can_cast(
@@ -146,7 +146,7 @@ def _keys(feeds: Sequence[program_lib.Feed]) -> str:
 
 def _make(feed: program_lib.Feed, rng: np.random.Generator) -> np.ndarray:
   shape, dtype = tuple(feed.shape), numpy_dtype(feed.dtype)
-  if dtype == object:
+  if dtype.hasobject:
     words = [b'one', b'two', b'three', b'four', b'five']
     picks = rng.integers(len(words), size=shape)
     return np.array(words, object)[picks].reshape(shape)

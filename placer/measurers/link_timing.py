@@ -1,23 +1,32 @@
-"""Link timing: how long tensors of several sizes take between two devices.
+"""Link timing: how long a tensor takes from one device to another.
 
-A variable on the source is read by an Identity on the target. From the time
-of such a step that of a step is taken away which runs an op on both devices
-and moves nothing: what is left is what moving the tensor adds to a step.
+A step runs K rounds, one after another: a tensor of some size goes from the
+source to the target, and one number of it comes back. What a round adds to
+the step is
+
+    R(bytes) = seconds(bytes) there + seconds(4) back
+
+and since a link's latency is about the same both ways, seconds(4) is taken to
+be R(4) / 2. Rounds within a step are what links cost *within* a step: the
+start of a step, where TensorFlow tells each worker to run its part, is not
+counted, and the target has asked for the tensor before it is there.
 """
 
+import dataclasses
 import statistics
 import time
 from collections.abc import Callable, Sequence
 
 import tensorflow as tf
 from tensorflow.core.protobuf import config_pb2
+from tensorflow.core.protobuf import rewriter_config_pb2
 
 # 4 B to 64 MiB: latency decides below 64 KiB, bandwidth above.
 SIZES = (4, 1 << 12, 1 << 16, 1 << 20, 1 << 23, 1 << 26)
-_REPEATS = 9
-_SLOW_SECONDS = 0.01
-_SLOW_REPEATS = 4
 _LEAST_SECONDS = 1e-6
+_REPEATS = 9
+_SLOW_SECONDS = 0.02
+_SLOW_REPEATS = 4
 
 
 def measure(
@@ -44,49 +53,84 @@ def measure(
   graph = tf.Graph()
   with graph.as_default():
     values, init = _variables(devices, sorted({pair[0] for pair in pairs}))
-    idle = {
-      device: _on(device, lambda: tf.identity(_one()).op) for device in devices
-    }
-    moves = {
-      (pair, size): _on(
-        devices[pair[1]],
-        lambda pair=pair, size=size: tf.identity(values[pair[0], size]).op,
+    rounds = {
+      (pair, size): _Rounds.make(
+        devices[pair[0]], devices[pair[1]], values[pair[0], size], size
       )
       for pair in pairs
       for size in SIZES
     }
-  with tf.compat.v1.Session(target, graph=graph, config=config) as session:
+  with tf.compat.v1.Session(
+    target, graph=graph, config=_unoptimised(config)
+  ) as session:
     session.run(init)
     results = []
     for pair in pairs:
       announce('step')
-      ends = [idle[devices[end]] for end in pair]
-      base = _median(session, ends)
+      seconds = [rounds[pair, size].seconds(session) for size in SIZES]
+      back = seconds[0] / 2
       results.append(
         tuple(
-          (size, _moving(session, ends, moves[pair, size], base))
-          for size in SIZES
+          (size, max(each - back, _LEAST_SECONDS))
+          for size, each in zip(SIZES, seconds, strict=True)
         )
       )
     return results
 
 
-def _moving(session, ends, move, base: float) -> float:
-  return max(_median(session, [*ends, move]) - base, _LEAST_SECONDS)
+@dataclasses.dataclass(frozen=True)
+class _Rounds:
+  """An op that runs one round, one that runs more, and how many more."""
+
+  one: tf.Operation
+  many: tf.Operation
+  more: int
+
+  @classmethod
+  def make(
+    cls, source: str, target: str, value: tf.Tensor, size: int
+  ) -> '_Rounds':
+    more = 8 if size <= 1 << 16 else 2
+    ends, back = [], value
+    for _ in range(1 + more):
+      with tf.device(source), tf.control_dependencies([back]):
+        there = tf.identity(value)
+      with tf.device(target):
+        first = tf.slice(there, [0], [1])
+      with tf.device(source):
+        back = tf.identity(first)
+      ends.append(back.op)
+    return cls(ends[0], ends[-1], more)
+
+  def seconds(self, session: tf.compat.v1.Session) -> float:
+    """R of the module docstring; one-round steps and the others in turn."""
+    times: dict[tf.Operation, list[float]] = {self.one: [], self.many: []}
+    for op in times:
+      session.run(op)  # the first run partitions the graph
+    while len(times[self.many]) < _REPEATS:
+      for op, own in times.items():
+        began = time.perf_counter()
+        session.run(op)
+        own.append(time.perf_counter() - began)
+      slow = times[self.many][-1] > _SLOW_SECONDS
+      if slow and len(times[self.many]) >= _SLOW_REPEATS:
+        break
+    one, many = map(statistics.median, times.values())
+    return max((many - one) / self.more, 2 * _LEAST_SECONDS)
 
 
-def _median(
-  session: tf.compat.v1.Session, ops: Sequence[tf.Operation]
-) -> float:
-  session.run(ops)  # the first run partitions the graph
-  times: list[float] = []
-  while len(times) < _REPEATS:
-    began = time.perf_counter()
-    session.run(ops)
-    times.append(time.perf_counter() - began)
-    if len(times) >= _SLOW_REPEATS and times[-1] > _SLOW_SECONDS:
-      break
-  return statistics.median(times)
+def _unoptimised(config: config_pb2.ConfigProto) -> config_pb2.ConfigProto:
+  """A copy of `config` under which equal rounds stay apart."""
+  result = config_pb2.ConfigProto()
+  result.CopyFrom(config)
+  options = result.graph_options
+  options.rewrite_options.disable_meta_optimizer = True
+  options.rewrite_options.min_graph_nodes = -1
+  options.rewrite_options.constant_folding = (
+    rewriter_config_pb2.RewriterConfig.OFF
+  )
+  options.optimizer_options.opt_level = config_pb2.OptimizerOptions.L0
+  return result
 
 
 def _variables(devices: Sequence[str], sources: Sequence[int]):
@@ -104,13 +148,3 @@ def _variables(devices: Sequence[str], sources: Sequence[int]):
         inits.append(variable.initializer)
         values[source, size] = variable.value()
   return values, inits
-
-
-def _on(device: str, make: Callable[[], tf.Operation]) -> tf.Operation:
-  with tf.device(device):
-    return make()
-
-
-def _one() -> tf.Tensor:
-  # A random op, since a constant would be folded away.
-  return tf.compat.v1.random_uniform([1])

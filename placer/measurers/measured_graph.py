@@ -16,7 +16,8 @@ Fields:
   graph_def: without devices; only what the ops below need.
   fetch_ops: names of the ops that a step runs.
   setup_ops: names of the ops to run once, in this order.
-  feeds: a FeedVariable for each feed of the program, in its order.
+  feeds: a `feed_variable.FeedVariable` for each feed of the program, in its
+    order.
   anchors: {name of an added node: Anchor}.
 
 All functions are pure, on protos.
@@ -26,32 +27,16 @@ import dataclasses
 import zlib
 from collections.abc import Iterable, Mapping
 
-import tensorflow as tf
 from tensorflow.core.framework import graph_pb2
-from tensorflow.core.framework import node_def_pb2
 from tensorflow.python.framework import op_def_registry
 
 from placer.core import program as program_lib
+from placer.measurers import device_gaps
+from placer.measurers import feed_variable
 from placer.measurers import set_up_anchors
 from placer.rewriters import annotate
 
-_PLACEHOLDERS = ('Placeholder', 'PlaceholderV2', 'PlaceholderWithDefault')
 Anchor = set_up_anchors.Anchor
-
-
-@dataclasses.dataclass(frozen=True)
-class FeedVariable:
-  """The names by which the variable of a feed is given its value.
-
-  Attributes:
-    value: the placeholder that the client feeds, 'x/placer_value'.
-    assign: the op that assigns it, 'x/placer_assign'.
-    read: the op that a step reads it with, 'x'.
-  """
-
-  value: str
-  assign: str
-  read: str
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,7 +46,7 @@ class MeasuredGraph:
   graph_def: graph_pb2.GraphDef
   fetch_ops: tuple[str, ...]
   setup_ops: tuple[str, ...]
-  feeds: tuple[FeedVariable, ...]
+  feeds: tuple[feed_variable.FeedVariable, ...]
   anchors: Mapping[str, Anchor]
 
 
@@ -81,7 +66,9 @@ def build(program: program_lib.Program, *, seed: int) -> MeasuredGraph:
   graph_def = graph_pb2.GraphDef.FromString(program.graph_def)
   anchors: dict[str, Anchor] = {}
   _merge_set_up(graph_def, program.setup_graph_def, anchors)
-  feeds = tuple(_add_feed(graph_def, feed, anchors) for feed in program.feeds)
+  feeds = tuple(
+    feed_variable.add(graph_def, feed, anchors) for feed in program.feeds
+  )
   fetch_ops = tuple(
     dict.fromkeys(fetch.partition(':')[0] for fetch in program.fetches)
   )
@@ -120,7 +107,7 @@ def place(
     if name in names and anchor.name in placed and name not in placed:
       device = placed[anchor.name]
       placed[name] = _host_of(device) if anchor.on_host else device
-  _fill_gaps(graph_def, placed, default)
+  device_gaps.fill(graph_def, placed, default)
   return annotate.annotate(graph_def, placed)
 
 
@@ -144,7 +131,7 @@ def with_variable_reads(
       reads[node.name] = f'{node.name}:0'
     elif node.op == 'VarHandleOp' and not node.name.endswith('/placer_feed'):
       read = f'{node.name}/placer_read'
-      _fill(
+      feed_variable.fill(
         graph_def.node.add(),
         read,
         'ReadVariableOp',
@@ -174,98 +161,6 @@ def _merge_set_up(
   graph_def.library.function.extend(
     f for f in setup.library.function if f.signature.name not in functions
   )
-
-
-def _add_feed(
-  graph_def: graph_pb2.GraphDef,
-  feed: program_lib.Feed,
-  anchors: dict[str, Anchor],
-) -> FeedVariable:
-  name, _, index = feed.tensor.partition(':')
-  node = next((n for n in graph_def.node if n.name == name), None)
-  if node is None:
-    raise ValueError(f'Feed {feed.tensor!r} is not in the graph.')
-  dtype = tf.as_dtype(feed.dtype).as_datatype_enum
-  if node.op in _PLACEHOLDERS:
-    read, shape = name, _variable_shape(node, feed)
-    node.Clear()
-  else:
-    read, shape = f'{name}/placer_read_{index or 0}', _full_shape(feed)
-    _redirect(graph_def, name, int(index or 0), read)
-    node = graph_def.node.add()
-    anchors[read] = Anchor(name, on_host=False)
-  handle, value = f'{read}/placer_feed', f'{read}/placer_value'
-  assign = f'{read}/placer_assign'
-  _fill(node, read, 'ReadVariableOp', [handle], dtype=dtype)
-  _fill(
-    graph_def.node.add(), handle, 'VarHandleOp', [], dtype=dtype, shape=shape
-  )
-  graph_def.node[-1].attr['shared_name'].s = handle.encode()
-  _fill(
-    graph_def.node.add(),
-    value,
-    'Placeholder',
-    [],
-    dtype=dtype,
-    shape=_full_shape(feed),
-  )
-  _fill(
-    graph_def.node.add(),
-    assign,
-    'AssignVariableOp',
-    [handle, value],
-    dtype=dtype,
-  )
-  for added in (handle, assign):
-    anchors[added] = Anchor(read, on_host=False)
-  anchors[value] = Anchor(read, on_host=True)
-  return FeedVariable(value, assign, read)
-
-
-def _fill(
-  node: node_def_pb2.NodeDef,
-  name: str,
-  op: str,
-  inputs: Iterable[str],
-  *,
-  dtype: int,
-  shape: tf.TensorShape | None = None,
-) -> None:
-  node.name, node.op = name, op
-  node.input.extend(inputs)
-  node.attr['dtype'].type = dtype
-  if shape is not None:
-    node.attr['shape'].shape.CopyFrom(shape.as_proto())
-
-
-def _full_shape(feed: program_lib.Feed) -> tf.TensorShape:
-  return tf.TensorShape(feed.shape)
-
-
-def _variable_shape(
-  node: node_def_pb2.NodeDef, feed: program_lib.Feed
-) -> tf.TensorShape:
-  """The shape that a step may rely on: the placeholder's own, no more.
-
-  With the feed's full shape, TensorFlow would fold shape computations that it
-  has to run for the user.
-  """
-  if 'shape' in node.attr:
-    shape = tf.TensorShape(node.attr['shape'].shape)
-    if shape.is_compatible_with(feed.shape):
-      return shape
-  return tf.TensorShape(None)
-
-
-def _redirect(
-  graph_def: graph_pb2.GraphDef, name: str, index: int, read: str
-) -> None:
-  """Makes all consumers of the tensor `name:index` read `read`."""
-  old = {f'{name}:{index}'} | ({name} if index == 0 else set())
-  for node in graph_def.node:
-    for i, edge in enumerate(node.input):
-      if edge in old:
-        node.input[i] = read
 
 
 def _prune(graph_def: graph_pb2.GraphDef, roots: Iterable[str]) -> None:
@@ -308,32 +203,3 @@ def _seed(graph_def: graph_pb2.GraphDef, seed: int) -> None:
 
 def _host_of(device: str) -> str:
   return device.rpartition('/device:')[0] + '/device:CPU:0'
-
-
-def _fill_gaps(
-  graph_def: graph_pb2.GraphDef, placed: dict[str, str], default: str
-) -> None:
-  gaps = {node.name for node in graph_def.node if node.name not in placed}
-  if not gaps:
-    return
-  consumers: dict[str, list[str]] = {name: [] for name in gaps}
-  inputs: dict[str, list[str]] = {}
-  for node in graph_def.node:
-    sources = [set_up_anchors.source(edge) for edge in node.input]
-    if node.name in gaps:
-      inputs[node.name] = sources
-    for name in sources:
-      if name in gaps:
-        consumers[name].append(node.name)
-  for neighbours in (consumers, inputs):
-    changed = True
-    while changed:
-      changed = False
-      for name in sorted(gaps):
-        found = next((n for n in neighbours[name] if n in placed), None)
-        if found is not None:
-          placed[name] = placed[found]
-          gaps.discard(name)
-          changed = True
-  for name in gaps:
-    placed[name] = default

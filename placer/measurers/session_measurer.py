@@ -23,10 +23,9 @@ from placer.devices import link_fit
 from placer.devices import link_pairs
 from placer.devices import target
 from placer.measurers import base
-from placer.measurers import failure as failure_lib
 from placer.measurers import feeds as feeds_lib
 from placer.measurers import lane_pool
-from placer.measurers import partitions
+from placer.measurers import outcome
 from placer.measurers import session_options
 from placer.measurers import side_effects
 from placer.measurers.processes import lane as lane_lib
@@ -205,8 +204,8 @@ class SessionMeasurer(base.Measurer):
       times, reference_times, trouble = self._timed_steps(role, pairing)
       read_back = self._lanes.call(role, 'read_back')
     except lane_lib.FailedError as error:
-      return _failed(error.failure, self._program)
-    return _ran(
+      return outcome.failed(error.failure, self._program)
+    return outcome.ran(
       self._program,
       self.topology,
       measurement_lib.Measurement(
@@ -268,52 +267,6 @@ class _Pairing:
   reference: np.ndarray | None
   steps: int
   give_up_ratio: float | None
-
-
-def _ran(
-  program: program_lib.Program,
-  topology: device_lib.DeviceTopology,
-  measurement: measurement_lib.Measurement,
-  read_back: partitions.ReadBack,
-) -> measurement_lib.Measurement:
-  """Adds what was read back; over a memory limit, it did not run."""
-  path = program.path
-  peaks = read_back.peak_memory_bytes
-  details = dict(measurement.details)
-  details['peak_memory_source'] = read_back.peak_memory_source
-  for device in topology.devices:
-    limit, peak = device.memory_bytes, peaks.get(device.name, 0)
-    if limit is not None and peak > limit:
-      return measurement_lib.Measurement(
-        measurement_lib.Status.OUT_OF_MEMORY,
-        f'A step took {peak} bytes on {device.name}; its limit is {limit} '
-        f'(found by {read_back.peak_memory_source}; the runtime did not '
-        'stop it).',
-        peak_memory_bytes=peaks,
-        details=details | {'device': device.name},
-      )
-  return dataclasses.replace(
-    measurement,
-    peak_memory_bytes=peaks,
-    actual_devices={
-      path(name): device for name, device in read_back.actual_devices.items()
-    },
-    removed_ops=read_back.removed_ops,
-    moved_ops=tuple(path(name) for name in read_back.moved_ops),
-    partition_hash=read_back.partition_hash,
-    details=details,
-  )
-
-
-def _failed(
-  failure: failure_lib.Failure, program: program_lib.Program
-) -> measurement_lib.Measurement:
-  details: dict[str, Any] = dict(failure.details)
-  if 'op' in details:
-    details['op'] = program.path(details['op'])
-  return measurement_lib.Measurement(
-    failure.status, failure.reason, details=details
-  )
 
 
 def _feed_values(

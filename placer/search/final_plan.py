@@ -92,13 +92,15 @@ def finalists(
     device, or is clearly slower than the best of them.
   """
   singles = {t.measurement.partition_hash for t in history.singles()} - {''}
-  found = []
+  found: list[trial_lib.Trial] = []
   for trial in history.ranked():
+    if len(found) == count:
+      break
     ratio = history.ratio(trial)
-    if trial.policy == history_lib.SINGLE or ratio is None:
-      continue
     if history.singles() and ratio > _HOPELESS_RATIO:
-      continue
-    if trial.measurement.partition_hash not in singles:
+      break
+    if trial.policy != history_lib.SINGLE and (
+      trial.measurement.partition_hash not in singles
+    ):
       found.append(trial)
-  return found[:count]
+  return found

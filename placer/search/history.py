@@ -35,13 +35,21 @@ class History:
     self.trials: list[trial_lib.Trial] = []
     self._by_candidate: dict[bytes, trial_lib.Trial] = {}
     self._ratios: dict[int, float] = {}
+    self._ranked: list[trial_lib.Trial] | None = None
+    self._best_single: trial_lib.Trial | None = None
 
   def add(self, trial: trial_lib.Trial) -> None:
     """Adds one trial, its index being the number of trials before it."""
     self.trials.append(trial)
     self._by_candidate.setdefault(key(trial.candidate), trial)
     if trial.measurement.ok:
-      self._ratios[trial.index] = self._ratio_to_first(trial)
+      ratio = self._ratios[trial.index] = self._ratio_to_first(trial)
+      self._ranked = None
+      best = self._best_single
+      if trial.policy == SINGLE and (
+        best is None or ratio < self._ratios[best.index]
+      ):
+        self._best_single = trial
 
   def find(self, candidate: np.ndarray) -> trial_lib.Trial | None:
     """The trial of a candidate, or None when it wasn't measured."""
@@ -53,9 +61,8 @@ class History:
 
   def reference(self) -> trial_lib.Trial | None:
     """The trial to compare with, None as long as nothing ran."""
-    singles = self.singles()
-    if singles:
-      return singles[0]
+    if self._best_single is not None:
+      return self._best_single
     return next((t for t in self.trials if t.measurement.ok), None)
 
   def ratio(self, trial: trial_lib.Trial) -> float | None:
@@ -65,8 +72,28 @@ class History:
       return None
     return self._ratios[trial.index] / self._ratios[reference.index]
 
+  def best_ratio(self) -> float | None:
+    """The smallest ratio of any trial; None as long as nothing ran."""
+    reference = self.reference()
+    if reference is None:
+      return None
+    return min(self._ratios.values()) / self._ratios[reference.index]
+
   def ranked(self) -> list[trial_lib.Trial]:
     """The trials that ran, the fastest first, equal programs once."""
+    if self._ranked is None:
+      self._ranked = self._rank()
+    return self._ranked
+
+  def trial_seconds(self) -> float:
+    """What one more trial is expected to take: the 75 % quantile so far."""
+    if not self.trials:
+      return 0.0
+    ends = [0.0] + [t.elapsed_seconds for t in self.trials]
+    lengths = [b - a for a, b in zip(ends, ends[1:], strict=False) if b > a]
+    return float(np.quantile(lengths, 0.75)) if lengths else 0.0
+
+  def _rank(self) -> list[trial_lib.Trial]:
     ran = [t for t in self.trials if t.measurement.ok]
     ran.sort(key=lambda t: (self._ratios[t.index], t.index))
     seen: set[str] = set()
@@ -79,14 +106,6 @@ class History:
         distinct.append(trial)
       seen.add(program)
     return distinct
-
-  def trial_seconds(self) -> float:
-    """What one more trial is expected to take: the 75 % quantile so far."""
-    if not self.trials:
-      return 0.0
-    ends = [0.0] + [t.elapsed_seconds for t in self.trials]
-    lengths = [b - a for a, b in zip(ends, ends[1:], strict=False) if b > a]
-    return float(np.quantile(lengths, 0.75)) if lengths else 0.0
 
   def _ratio_to_first(self, trial: trial_lib.Trial) -> float:
     measurement = trial.measurement

@@ -44,6 +44,7 @@ class HistoryTest(absltest.TestCase):
     self.assertEqual(history.ratio(split), 0.5)
     self.assertEqual(history.ranked(), [split, other, one])
     self.assertEqual(history.singles(), [other, one])
+    self.assertEqual(history.best_ratio(), 0.5)
 
   def test_without_reference_steps_absolute_times_are_divided(self):
     history = _history(('single_device', _ok(2.0)), ('expert', _ok(1.0, (), 0)))
@@ -62,6 +63,7 @@ class HistoryTest(absltest.TestCase):
   def test_nothing_ran(self):
     history = _history(('single_device', _FAILED))
     self.assertIsNone(history.reference())
+    self.assertIsNone(history.best_ratio())
     self.assertEmpty(history.ranked())
 
   def test_equal_programs_are_ranked_once_but_singles_always(self):

@@ -45,7 +45,11 @@ class SearchConfig:
 
   Attributes:
     batch_size: suggestions asked of a policy at a time.
-    steps: timed steps of a trial; None for the measurer's default.
+    steps: timed steps of a trial; None for as many as take `timed_seconds`,
+      `min_steps` to `max_steps`, the reference's between them included.
+    timed_seconds: see `steps`.
+    min_steps: see `steps`.
+    max_steps: see `steps`.
     give_up_ratio: a trial that is slower than this many times the best single
       device after its first steps gets no more; None never gives up.
     patience: rounds in which a policy suggests nothing new before it is done.
@@ -59,6 +63,9 @@ class SearchConfig:
 
   batch_size: int = 1
   steps: int | None = None
+  timed_seconds: float = 5.0
+  min_steps: int = 4
+  max_steps: int = 20
   give_up_ratio: float | None = 1.5
   patience: int = 20
   finalists: int = 3
@@ -215,7 +222,7 @@ class _Run:
       self.problem,
       np.stack([s.candidate for s in suggestions]),
       reference=None if reference is None else reference.candidate,
-      steps=self.config.steps,
+      steps=self._steps(reference),
       give_up_ratio=None if reference is None else self.config.give_up_ratio,
     )
     trials = []
@@ -236,15 +243,22 @@ class _Run:
       self._report(trial)
     return trials
 
+  def _steps(self, reference: trial_lib.Trial | None) -> int | None:
+    """Timed steps of the next trial; None for the measurer's default."""
+    config = self.config
+    if config.steps is not None or reference is None:
+      return config.steps
+    pair = 2 * reference.measurement.step_time_seconds
+    wanted = int(config.timed_seconds / max(pair, 1e-9))
+    return min(max(wanted, config.min_steps), config.max_steps)
+
   def _report(self, trial: trial_lib.Trial) -> None:
     if self.on_trial is None:
       return
-    ranked = self.history.ranked()
-    left = self.budget.remaining_seconds
     self.on_trial(
       trial,
-      self.history.ratio(ranked[0]) if ranked else None,
-      left,
+      self.history.best_ratio(),
+      self.budget.remaining_seconds,
       self.budget.remaining_trials,
     )
 
@@ -255,7 +269,9 @@ class _Run:
   def _affordable(self) -> bool:
     """Whether another trial fits, and the re-measurement after it."""
     total = self.budget.seconds
-    kept = None if total is None else total * self.config.final_part
+    if total is None:
+      return self.budget.allows()
+    kept = total * self.config.final_part
     return self.budget.allows(
       self.history.trial_seconds() + self._plan(kept)[1]
     )

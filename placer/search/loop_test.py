@@ -265,6 +265,19 @@ class LoopTest(absltest.TestCase):
     elapsed = [t.elapsed_seconds for t in second.trials]
     self.assertEqual(elapsed, [5.0 * (i + 1) for i in range(9)])
 
+  def test_long_steps_are_timed_less_often(self):
+    for seconds, count in ((3.0, 4), (0.5, 5), (0.01, 20)):
+      measurer = fake_measurer.FakeMeasurer(
+        lambda *_, seconds=seconds: seconds, noise=0, drift=0
+      )
+      result = self._search([], measurer)
+      lengths = [len(t.measurement.step_times_seconds) for t in result.trials]
+      self.assertEqual(lengths, [8, count, count])
+    config = loop.SearchConfig(steps=7)
+    result = self._search([], measurer, config=config)
+    lengths = [len(t.measurement.step_times_seconds) for t in result.trials]
+    self.assertEqual(lengths, [7, 7, 7])
+
   def test_takes_no_time_of_its_own(self):
     started = time.monotonic()
     self._search(

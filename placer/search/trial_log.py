@@ -112,7 +112,8 @@ class TrialLog:
     self.close()
 
   def _write(self, payload: Mapping[str, Any]) -> None:
-    self._file.write(json.dumps(payload).encode() + b'\n')
+    line = json.dumps(payload, default=_plain)
+    self._file.write(line.encode() + b'\n')
     self._file.flush()
     os.fsync(self._file.fileno())
 
@@ -231,6 +232,11 @@ def _trial(line: Any, path: pathlib.Path) -> trial_lib.Trial:
       f'{str(path)!r} has a line that is not a trial: {str(line)[:60]!r}. '
       'Delete the file, or pass another --output_dir.'
     ) from error
+
+
+def _plain(value: Any) -> Any:
+  """Numpy's numbers in a measurement's details, which json can't write."""
+  return value.tolist() if hasattr(value, 'tolist') else str(value)
 
 
 def _sync_folder(folder: pathlib.Path) -> None:

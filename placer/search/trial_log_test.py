@@ -1,3 +1,4 @@
+import dataclasses
 import json
 import pathlib
 
@@ -58,6 +59,15 @@ class TrialLogTest(parameterized.TestCase):
       for index in range(3):
         log.append(_trial(index))
         self.assertLen(trial_log.read(self.path)[1], index + 1)
+
+  def test_numpy_values_in_details_are_written(self):
+    measured = dataclasses.replace(
+      _trial(0).measurement, details={'cores': np.arange(2), 'n': np.int64(3)}
+    )
+    with trial_log.TrialLog(self.path, _HEADER) as log:
+      log.append(dataclasses.replace(_trial(0), measurement=measured))
+    (trial,) = trial_log.read(self.path)[1]
+    self.assertEqual(trial.measurement.details, {'cores': [0, 1], 'n': 3})
 
   def test_survives_being_cut_off_anywhere(self):
     self._write(2)

@@ -10,6 +10,10 @@ from placer.testing import fake_measurer
 from placer.testing import problems
 
 
+# A tenth of the default's work, so that the tests are quick.
+_QUICK = hill_climb.HillClimbConfig(unit_visits=40_000, max_evaluations=600)
+
+
 def _truth(problem, seed, transfer):
   """A step model that the policy doesn't know: other op and link times."""
   rng = np.random.default_rng(seed)
@@ -25,7 +29,7 @@ def _truth(problem, seed, transfer):
 
 def _climb(problem, measurer, rounds, seed=0):
   """Ratios of the best step to a single device, by rounds."""
-  policy = hill_climb.HillClimb(problem, seed=seed)
+  policy = hill_climb.HillClimb(problem, seed=seed, config=_QUICK)
   reference = np.zeros(problem.num_groups, np.int32)
   best, seen = 1.0, []
   for index in range(rounds):
