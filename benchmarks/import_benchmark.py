@@ -60,7 +60,7 @@ def main(argv: Sequence[str]) -> None:
   """Runs the benchmark."""
   del argv
   file = builtin_models.path_of(
-      _MODEL.value, training=_TRAINING.value, batch_size=None
+    _MODEL.value, training=_TRAINING.value, batch_size=None
   )
   runs = {'alone': [], 'ours': []}
   for _ in range(_ROUNDS.value):
@@ -69,18 +69,18 @@ def main(argv: Sequence[str]) -> None:
   pairs = list(zip(runs['alone'], runs['ours'], strict=True))
   missed = False
   for key, unit, scale, bar in (
-      ('seconds', 's', 1.0, _TIME_BAR),
-      ('peak_bytes', 'MB', 1e6, _MEMORY_BAR),
+    ('seconds', 's', 1.0, _TIME_BAR),
+    ('peak_bytes', 'MB', 1e6, _MEMORY_BAR),
   ):
     ratio = statistics.median(ours[key] / alone[key] for alone, ours in pairs)
     middle = {
-        name: statistics.median(run[key] for run in found) / scale
-        for name, found in runs.items()
+      name: statistics.median(run[key] for run in found) / scale
+      for name, found in runs.items()
     }
     missed |= ratio > bar
     print(
-        f'{key:10}  import_graph_def {middle["alone"]:8.2f} {unit}   placer '
-        f'{middle["ours"]:8.2f} {unit}   ratio {ratio:.2f} (bar {bar:.0f})'
+      f'{key:10}  import_graph_def {middle["alone"]:8.2f} {unit}   placer '
+      f'{middle["ours"]:8.2f} {unit}   ratio {ratio:.2f} (bar {bar:.0f})'
     )
   sys.exit(int(missed))
 
@@ -90,12 +90,12 @@ def _child(code: str, file: str) -> dict[str, float]:
   environment['PYTHONPATH'] = os.pathsep.join(p for p in sys.path if p)
   environment['CUDA_VISIBLE_DEVICES'] = '-1'
   done = subprocess.run(
-      [sys.executable, '-c', code + _REPORT, file],
-      env=environment,
-      stdout=subprocess.PIPE,
-      stderr=subprocess.DEVNULL,
-      text=True,
-      check=True,
+    [sys.executable, '-c', code + _REPORT, file],
+    env=environment,
+    stdout=subprocess.PIPE,
+    stderr=subprocess.DEVNULL,
+    text=True,
+    check=True,
   )
   return json.loads(done.stdout.splitlines()[-1])
 

@@ -1,7 +1,7 @@
 """placer: device placement for TensorFlow graphs, measured on real devices.
 
-    graph_def = placer.apply_placement(
-        graph_def, placer.load_placement('placement.json'))
+graph_def = placer.apply_placement(
+    graph_def, placer.load_placement('placement.json'))
 """
 
 import importlib
@@ -9,11 +9,11 @@ import importlib
 # Public names and the modules they live in; imported when they are asked for,
 # since most of them bring TensorFlow.
 _PUBLIC = {
-    'Placement': ('placer.core.placement', 'Placement'),
-    'PlacerError': ('placer.core.errors', 'PlacerError'),
-    'apply_placement': ('placer.rewriters.apply', 'apply_placement'),
-    'load_graph': ('placer.importers.base', 'load'),
-    'load_placement': ('placer.core.placement', 'load'),
+  'Placement': ('placer.core.placement', 'Placement'),
+  'PlacerError': ('placer.core.errors', 'PlacerError'),
+  'apply_placement': ('placer.rewriters.apply', 'apply_placement'),
+  'load_graph': ('placer.importers.base', 'load'),
+  'load_placement': ('placer.core.placement', 'load'),
 }
 
 __all__ = tuple(_PUBLIC)

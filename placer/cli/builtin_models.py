@@ -49,8 +49,8 @@ def _source_folder() -> pathlib.Path:
   spec = importlib.util.find_spec(_PACKAGE)
   if spec is None or spec.origin is None:
     raise errors.UsageError(
-        '--model needs the package benchmarks.models, which is not installed. '
-        'Pass --graph=FILE instead.'
+      '--model needs the package benchmarks.models, which is not installed. '
+      'Pass --graph=FILE instead.'
     )
   return pathlib.Path(spec.origin).parent
 
@@ -73,12 +73,12 @@ def _build(options: list[str], file: pathlib.Path) -> None:
   environment.setdefault('TF_CPP_MIN_LOG_LEVEL', '3')
   environment['CUDA_VISIBLE_DEVICES'] = '-1'
   done = subprocess.run(
-      [sys.executable, '-m', _PACKAGE, *options, f'--output={partial}'],
-      env=environment,
-      stdin=subprocess.DEVNULL,
-      capture_output=True,
-      text=True,
-      check=False,
+    [sys.executable, '-m', _PACKAGE, *options, f'--output={partial}'],
+    env=environment,
+    stdin=subprocess.DEVNULL,
+    capture_output=True,
+    text=True,
+    check=False,
   )
   if done.returncode:
     partial.unlink(missing_ok=True)

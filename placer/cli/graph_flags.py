@@ -11,63 +11,61 @@ from placer.importers import base
 def define(values: flags.FlagValues) -> None:
   """Defines the flags in `values`."""
   flags.DEFINE_string(
-      'graph',
-      None,
-      'GraphDef or MetaGraphDef file (binary or text, any suffix), or a '
-      'SavedModel folder.',
-      flag_values=values,
+    'graph',
+    None,
+    'GraphDef or MetaGraphDef file (binary or text, any suffix), or a '
+    'SavedModel folder.',
+    flag_values=values,
   )
   flags.DEFINE_string(
-      'model',
-      None,
-      'Built-in model instead of --graph; --model=list names them.',
-      flag_values=values,
+    'model',
+    None,
+    'Built-in model instead of --graph; --model=list names them.',
+    flag_values=values,
   )
   flags.DEFINE_boolean(
-      'training',
-      False,
-      'Of --model: a training step (forward, backward, update).',
-      flag_values=values,
+    'training',
+    False,
+    'Of --model: a training step (forward, backward, update).',
+    flag_values=values,
   )
   flags.DEFINE_integer(
-      'batch_size',
-      None,
-      'Examples a step: of --model, and of unknown first dimensions of feeds.',
-      lower_bound=1,
-      flag_values=values,
+    'batch_size',
+    None,
+    'Examples a step: of --model, and of unknown first dimensions of feeds.',
+    lower_bound=1,
+    flag_values=values,
   )
   flags.DEFINE_list(
-      'fetches',
-      [],
-      'Tensors (x:0) or ops of a step. Default: the train_op collection, else '
-      'the signature, else the optimiser, else what nothing reads.',
-      flag_values=values,
+    'fetches',
+    [],
+    'Tensors (x:0) or ops of a step. Default: the train_op collection, else '
+    'the signature, else the optimiser, else what nothing reads.',
+    flag_values=values,
   )
   flags.DEFINE_list(
-      'feeds',
-      [],
-      'Tensors to be fed. Default: the signature, and every placeholder that '
-      'the fetches need.',
-      flag_values=values,
+    'feeds',
+    [],
+    'Tensors to be fed. Default: the signature, and every placeholder that '
+    'the fetches need.',
+    flag_values=values,
   )
   flags.DEFINE_multi_string(
-      'input_shapes',
-      [],
-      'Shape of a feed, NAME=2,224,224,3; repeat it for several. -1 leaves a '
-      'dimension as it is in the graph.',
-      flag_values=values,
+    'input_shapes',
+    [],
+    'Shape of a feed, NAME=2,224,224,3; repeat it for several. -1 leaves a '
+    'dimension as it is in the graph.',
+    flag_values=values,
   )
   flags.DEFINE_list(
-      'tags', [], 'Tags of the MetaGraph in a SavedModel.', flag_values=values
+    'tags', [], 'Tags of the MetaGraph in a SavedModel.', flag_values=values
   )
-  flags.DEFINE_string(
-      'signature', '', 'Signature to run.', flag_values=values
-  )
+  flags.DEFINE_string('signature', '', 'Signature to run.', flag_values=values)
   flags.DEFINE_multi_string(
-      'op_library',
-      [],
-      'Shared library with custom ops; repeat it for several.',
-      flag_values=values,
+    'op_library',
+    [],
+    'Shared library with custom ops; repeat it for several.',
+    flag_values=values,
   )
 
 
@@ -86,31 +84,31 @@ def load(values: flags.FlagValues) -> base.ImportedGraph:
   """
   if bool(values.graph) == bool(values.model):
     raise errors.UsageError(
-        'Pass one of --graph=FILE and --model=NAME (--model=list names the '
-        'built-in models).'
+      'Pass one of --graph=FILE and --model=NAME (--model=list names the '
+      'built-in models).'
     )
   if values.training and not values.model:
     raise errors.UsageError(
-        '--training is of --model only; choose what a --graph computes with '
-        '--fetches.'
+      '--training is of --model only; choose what a --graph computes with '
+      '--fetches.'
     )
   options = base.ImportOptions(
-      fetches=tuple(values.fetches),
-      feeds=tuple(values.feeds),
-      input_shapes=dict(_shape(text) for text in values.input_shapes),
-      batch_size=values.batch_size,
-      tags=tuple(values.tags),
-      signature=values.signature,
-      op_libraries=tuple(paths.user_path(p) for p in values.op_library),
+    fetches=tuple(values.fetches),
+    feeds=tuple(values.feeds),
+    input_shapes=dict(_shape(text) for text in values.input_shapes),
+    batch_size=values.batch_size,
+    tags=tuple(values.tags),
+    signature=values.signature,
+    op_libraries=tuple(paths.user_path(p) for p in values.op_library),
   )
   if values.model:
     return base.load(
-        builtin_models.path_of(
-            values.model,
-            training=values.training,
-            batch_size=values.batch_size,
-        ),
-        options,
+      builtin_models.path_of(
+        values.model,
+        training=values.training,
+        batch_size=values.batch_size,
+      ),
+      options,
     )
   return base.load(paths.user_path(values.graph), options)
 
@@ -131,5 +129,5 @@ def _shape(text: str) -> tuple[str, tuple[int, ...]]:
     return name, tuple(int(d) for d in dims.split(',') if d.strip())
   except ValueError:
     raise errors.UsageError(
-        f'--input_shapes={text}: write NAME=2,224,224,3 (for a scalar: NAME=).'
+      f'--input_shapes={text}: write NAME=2,224,224,3 (for a scalar: NAME=).'
     ) from None

@@ -27,14 +27,14 @@ def define(values: flags.FlagValues) -> None:
   """Defines the command's flags in `values`."""
   graph_flags.define(values)
   flags.DEFINE_integer(
-      'max_groups',
-      build.DEFAULT_MAX_GROUPS,
-      'Groups of ops that a policy decides on.',
-      lower_bound=1,
-      flag_values=values,
+    'max_groups',
+    build.DEFAULT_MAX_GROUPS,
+    'Groups of ops that a policy decides on.',
+    lower_bound=1,
+    flag_values=values,
   )
   flags.DEFINE_boolean(
-      'json', False, 'Print JSON instead of text.', flag_values=values
+    'json', False, 'Print JSON instead of text.', flag_values=values
   )
 
 
@@ -63,8 +63,8 @@ def run(values: flags.FlagValues, command: Sequence[str]) -> int:
 
 
 def render(
-    found: inspection.Inspection,
-    outside: Sequence[tuple[str, str]],
+  found: inspection.Inspection,
+  outside: Sequence[tuple[str, str]],
 ) -> str:
   """The text of an Inspection.
 
@@ -76,34 +76,33 @@ def render(
     Lines of text.
   """
   lines = [
-      f'{found.source}: {found.kind}, {found.nodes:,} nodes'
-      + (f', {found.functions:,} functions' if found.functions else ''),
-      f'A step runs {found.ops:,} ops'
-      f' ({_some(f"{n} {t}" for t, n in found.op_types)})',
-      f'  computes    about {found.flops / 1e9:.2f} GFLOP',
-      f'  keeps       {_size(found.persistent_bytes)} of variables and '
-      'constants',
-      f'  is fed      {_some(found.feeds) or "nothing"}',
-      f'  fetches     {_some(found.fetches)}',
-      '  largest     '
-      + (
-          _some(f'{name} {_size(size)}' for name, size in found.largest_tensors)
-          or 'no tensor'
-      ),
-      'Placement',
-      f'  groups      {found.groups:,} to decide on'
-      + _largest(found.largest_hard_groups),
+    f'{found.source}: {found.kind}, {found.nodes:,} nodes'
+    + (f', {found.functions:,} functions' if found.functions else ''),
+    f'A step runs {found.ops:,} ops'
+    f' ({_some(f"{n} {t}" for t, n in found.op_types)})',
+    f'  computes    about {found.flops / 1e9:.2f} GFLOP',
+    f'  keeps       {_size(found.persistent_bytes)} of variables and constants',
+    f'  is fed      {_some(found.feeds) or "nothing"}',
+    f'  fetches     {_some(found.fetches)}',
+    '  largest     '
+    + (
+      _some(f'{name} {_size(size)}' for name, size in found.largest_tensors)
+      or 'no tensor'
+    ),
+    'Placement',
+    f'  groups      {found.groups:,} to decide on'
+    + _largest(found.largest_hard_groups),
   ]
   for kind, count in found.supported.items():
     lines.append(f'  {kind} kernels {count:,} of {found.ops:,} ops')
   if found.original_devices:
     lines.append(
-        '  devices     in the graph: '
-        + _some(f'{d} ({n} ops)' for d, n in found.original_devices.items())
+      '  devices     in the graph: '
+      + _some(f'{d} ({n} ops)' for d, n in found.original_devices.items())
     )
   if found.unsupported:
     lines.append(
-        f'Blocks it: {len(found.unsupported)} ops have no kernel on any device'
+      f'Blocks it: {len(found.unsupported)} ops have no kernel on any device'
     )
     lines += [f'  - {why}' for why in found.unsupported[:_SHOWN]]
   if found.blockers:
@@ -111,8 +110,8 @@ def render(
     lines += [f'  - {why}' for _, why in found.blockers[:_SHOWN]]
   if outside:
     lines.append(
-        f'Reach outside the process: {len(outside)} ops, which are not run '
-        'unless --allow_side_effects names them'
+      f'Reach outside the process: {len(outside)} ops, which are not run '
+      'unless --allow_side_effects names them'
     )
     lines += [f'  - {name} ({kind})' for name, kind in outside[:_SHOWN]]
   if found.notes:

@@ -58,8 +58,8 @@ def main(argv: Sequence[str]) -> int:
     return error.exit_code
   except flags.Error as error:
     print(
-        f'placer {argv[1]}: {error} `placer {argv[1]} --help` lists the flags.',
-        file=sys.stderr,
+      f'placer {argv[1]}: {error} `placer {argv[1]} --help` lists the flags.',
+      file=sys.stderr,
     )
     return errors.UsageError.exit_code
   except KeyboardInterrupt:
@@ -76,8 +76,8 @@ def _command(name: str) -> ModuleType:
   close = difflib.get_close_matches(name, _COMMANDS, n=1)
   hint = f' Did you mean {close[0]!r}?' if close else ''
   raise errors.UsageError(
-      f'There is no command {name!r}.{hint} Commands: {", ".join(_COMMANDS)}. '
-      '`placer --help` explains them.'
+    f'There is no command {name!r}.{hint} Commands: {", ".join(_COMMANDS)}. '
+    '`placer --help` explains them.'
   )
 
 
@@ -105,8 +105,7 @@ def _run(command: ModuleType, argv: Sequence[str]) -> int:
   rest = values(list(argv[1:]))
   if len(rest) > 1:
     raise errors.UsageError(
-        f'{rest[1]!r} is not a flag. Write --flag=value, e.g. '
-        f'--graph={rest[1]}.'
+      f'{rest[1]!r} is not a flag. Write --flag=value, e.g. --graph={rest[1]}.'
     )
   return command.run(values, list(argv))
 

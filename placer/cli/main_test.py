@@ -5,9 +5,9 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 from absl.testing import absltest
 from absl.testing import parameterized
-import numpy as np
 
 from placer.core import placement
 from placer.testing import graphs
@@ -18,19 +18,18 @@ def _placer(*arguments: str, cwd: str | None = None, **environment: str):
   env = dict(os.environ, TF_CPP_MIN_LOG_LEVEL='3', **environment)
   env['PYTHONPATH'] = os.pathsep.join(p for p in sys.path if p)
   return subprocess.run(
-      [sys.executable, '-m', 'placer.cli.main', *arguments],
-      env=env,
-      cwd=cwd,
-      stdin=subprocess.DEVNULL,
-      capture_output=True,
-      text=True,
-      check=False,
-      timeout=300,
+    [sys.executable, '-m', 'placer.cli.main', *arguments],
+    env=env,
+    cwd=cwd,
+    stdin=subprocess.DEVNULL,
+    capture_output=True,
+    text=True,
+    check=False,
+    timeout=300,
   )
 
 
 class UsageTest(parameterized.TestCase):
-
   def test_help_teaches(self):
     done = _placer('--help')
     self.assertEqual(done.returncode, 0)
@@ -44,15 +43,15 @@ class UsageTest(parameterized.TestCase):
       self.assertIn(text, done.stdout)
 
   @parameterized.parameters(
-      ((), 1, 'placer place'),
-      (('plaec',), 1, "Did you mean 'place'"),
-      (('place',), 1, 'Pass one of --graph=FILE and --model=NAME'),
-      (('inspect', '--grpah=x'), 1, 'graph'),
-      (('inspect', 'model.pb'), 1, '--graph=model.pb'),
-      (('inspect', '--model=incepion'), 1, 'inception_v3'),
-      (('inspect', '--graph=/nowhere/x.pb'), 2, 'does not exist'),
-      (('place', '--graph=x', '--policy=magic'), 1, 'hill_climb'),
-      (('measure', '--graph=x'), 1, '--placement'),
+    ((), 1, 'placer place'),
+    (('plaec',), 1, "Did you mean 'place'"),
+    (('place',), 1, 'Pass one of --graph=FILE and --model=NAME'),
+    (('inspect', '--grpah=x'), 1, 'graph'),
+    (('inspect', 'model.pb'), 1, '--graph=model.pb'),
+    (('inspect', '--model=incepion'), 1, 'inception_v3'),
+    (('inspect', '--graph=/nowhere/x.pb'), 2, 'does not exist'),
+    (('place', '--graph=x', '--policy=magic'), 1, 'hill_climb'),
+    (('measure', '--graph=x'), 1, '--placement'),
   )
   def test_what_makes_no_sense_says_what_would(self, arguments, code, text):
     done = _placer(*arguments)
@@ -62,7 +61,6 @@ class UsageTest(parameterized.TestCase):
 
 
 class FilesTest(absltest.TestCase):
-
   def setUp(self):
     super().setUp()
     self.folder = self.create_tempdir().full_path
@@ -75,10 +73,10 @@ class FilesTest(absltest.TestCase):
 
   def test_inspect_relative_to_where_bazel_was_called(self):
     done = _placer(
-        'inspect',
-        '--graph=fork.pb',
-        '--json',
-        BUILD_WORKING_DIRECTORY=self.folder,
+      'inspect',
+      '--graph=fork.pb',
+      '--json',
+      BUILD_WORKING_DIRECTORY=self.folder,
     )
     self.assertEqual(done.returncode, 0, done.stderr)
     found = json.loads(done.stdout)
@@ -87,52 +85,52 @@ class FilesTest(absltest.TestCase):
 
   def test_place_then_measure(self):
     arguments = (
-        '--graph=fork.pb',
-        '--devices=logical:2',
-        '--steps=2',
-        '--final_steps=2',
+      '--graph=fork.pb',
+      '--devices=logical:2',
+      '--steps=2',
+      '--final_steps=2',
     )
     done = _placer(
-        'place',
-        *arguments,
-        '--policy=round_robin,random',
-        '--budget_trials=6',
-        '--output_dir=out',
-        cwd=self.folder,
+      'place',
+      *arguments,
+      '--policy=round_robin,random',
+      '--budget_trials=6',
+      '--output_dir=out',
+      cwd=self.folder,
     )
     self.assertEqual(done.returncode, 0, done.stderr)
     self.assertIn('CORRECTNESS ONLY', done.stdout)
     report = self._load('out', 'report.json')
     self.assertGreaterEqual(len(report['trials']), 6)
     self.assertTrue(
-        all(t['measurement']['status'] == 'ok' for t in report['trials'])
+      all(t['measurement']['status'] == 'ok' for t in report['trials'])
     )
     found = placement.load(os.path.join(self.folder, 'out', 'placement.json'))
     self.assertLen(found.devices, 7)
     self.assertTrue(
-        os.path.exists(os.path.join(self.folder, 'out', 'placed_graph.pb'))
+      os.path.exists(os.path.join(self.folder, 'out', 'placed_graph.pb'))
     )
     again = _placer(
-        'place',
-        *arguments,
-        '--policy=round_robin,random',
-        '--budget_trials=6',
-        '--output_dir=out',
-        cwd=self.folder,
+      'place',
+      *arguments,
+      '--policy=round_robin,random',
+      '--budget_trials=6',
+      '--output_dir=out',
+      cwd=self.folder,
     )
     self.assertEqual(again.returncode, 0, again.stderr)
     self.assertIn('Going on after', again.stdout)
     self.assertLen(
-        self._load('out', 'report.json')['trials'], len(report['trials'])
+      self._load('out', 'report.json')['trials'], len(report['trials'])
     )
     done = _placer(
-        'measure', *arguments, '--placement=out/placement.json', cwd=self.folder
+      'measure', *arguments, '--placement=out/placement.json', cwd=self.folder
     )
     self.assertEqual(done.returncode, 0, done.stderr)
 
   def test_one_device_is_nothing_to_place(self):
     done = _placer(
-        'place', '--graph=fork.pb', '--devices=CPU:0', cwd=self.folder
+      'place', '--graph=fork.pb', '--devices=CPU:0', cwd=self.folder
     )
     self.assertEqual(done.returncode, 1)
     self.assertIn('nothing to place', done.stderr)
@@ -140,14 +138,14 @@ class FilesTest(absltest.TestCase):
 
   def test_a_required_improvement_that_is_not_there(self):
     done = _placer(
-        'place',
-        '--graph=fork.pb',
-        '--devices=logical:2',
-        '--policy=round_robin',
-        '--steps=2',
-        '--final_steps=2',
-        '--require_improvement',
-        cwd=self.folder,
+      'place',
+      '--graph=fork.pb',
+      '--devices=logical:2',
+      '--policy=round_robin',
+      '--steps=2',
+      '--final_steps=2',
+      '--require_improvement',
+      cwd=self.folder,
     )
     # Two tiny branches on devices that share their cores: never faster.
     self.assertEqual(done.returncode, 4, done.stdout + done.stderr)
@@ -156,27 +154,26 @@ class FilesTest(absltest.TestCase):
   def test_a_feeds_file(self):
     np.savez(os.path.join(self.folder, 'bad.npz'), y=np.zeros((8, 8)))
     done = _placer(
-        'place',
-        '--graph=fork.pb',
-        '--devices=logical:2',
-        '--feeds_file=bad.npz',
-        cwd=self.folder,
+      'place',
+      '--graph=fork.pb',
+      '--devices=logical:2',
+      '--feeds_file=bad.npz',
+      cwd=self.folder,
     )
     self.assertEqual(done.returncode, 1)
     self.assertIn("'x'", done.stderr)
 
 
 class SharedGraphsTest(absltest.TestCase):
-
   def test_inspect_reports_or_exits_2(self):
     folder = shared_inputs.graphs()
     for name, code, text in (
-        ('mtcnn.pb', 0, 'CPU kernels 894 of 894'),
-        ('taxi_estimator_train.meta', 0, 'Reach outside the process'),
-        ('graphdef2mlir/graph-function-defs.pbtxt', 0, 'Blocks it'),
-        ('grappler/function_error.pbtxt', 2, 'cycle'),
-        ('README.md', 2, 'is text'),
-        ('grappler', 2, 'not a SavedModel'),
+      ('mtcnn.pb', 0, 'CPU kernels 894 of 894'),
+      ('taxi_estimator_train.meta', 0, 'Reach outside the process'),
+      ('graphdef2mlir/graph-function-defs.pbtxt', 0, 'Blocks it'),
+      ('grappler/function_error.pbtxt', 2, 'cycle'),
+      ('README.md', 2, 'is text'),
+      ('grappler', 2, 'not a SavedModel'),
     ):
       with self.subTest(name):
         done = _placer('inspect', f'--graph={folder / name}')

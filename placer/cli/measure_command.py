@@ -1,6 +1,6 @@
 """Times one placement again, beside the best single device.
 
-    placer measure --graph=model.pb --placement=placer_output/model/placement.json
+    placer measure --graph=model.pb --placement=placement.json
 
 Runs the placement and each single device on the real devices, steps taken in
 turn, and prints medians, quartiles and the paired ratio with its interval.
@@ -52,20 +52,20 @@ def define(values: flags.FlagValues) -> None:
   values['devices'].default = ''
   values['devices'].value = ''
   flags.DEFINE_string(
-      'placement',
-      None,
-      'placement.json to be timed.',
-      flag_values=values,
+    'placement',
+    None,
+    'placement.json to be timed.',
+    flag_values=values,
   )
   flags.DEFINE_integer(
-      'final_steps',
-      20,
-      'Steps of each placement in the last comparison.',
-      lower_bound=2,
-      flag_values=values,
+    'final_steps',
+    20,
+    'Steps of each placement in the last comparison.',
+    lower_bound=2,
+    flag_values=values,
   )
   flags.DEFINE_string(
-      'report', '', 'Write a report.json here.', flag_values=values
+    'report', '', 'Write a report.json here.', flag_values=values
   )
 
 
@@ -85,78 +85,77 @@ def run(values: flags.FlagValues, command: Sequence[str]) -> int:
   """
   if not values.placement:
     raise errors.UsageError(
-        'Pass --placement=placement.json, which `placer place` writes.'
+      'Pass --placement=placement.json, which `placer place` writes.'
     )
   placement = placement_lib.load(paths.user_path(values.placement))
   values.devices = values.devices or placement.devices_spec or 'auto'
   imported = graph_flags.load(values)
   problem = build.build(
-      imported, run_flags.topology(values), max_groups=values.max_groups
+    imported, run_flags.topology(values), max_groups=values.max_groups
   )
   candidate = _candidate(problem, placement)
   options = run_flags.session_options_of(values, '')
   with session_measurer.SessionMeasurer(
-      imported.program, problem.devices, options
+    imported.program, problem.devices, options
   ) as measurer:
     result = loop.search(
-        problem,
-        measurer,
-        [],
-        baselines=[
-            registry.make('single_device', problem),
-            _Given(problem, candidate),
-        ],
-        config=loop.SearchConfig(
-            steps=values.steps,
-            final_steps=values.final_steps,
-            seed=values.seed,
-        ),
+      problem,
+      measurer,
+      [],
+      baselines=[
+        registry.make('single_device', problem),
+        _Given(problem, candidate),
+      ],
+      config=loop.SearchConfig(
+        steps=values.steps,
+        final_steps=values.final_steps,
+        seed=values.seed,
+      ),
     )
-    result = place_command.with_whole_host(
-        result, measurer, values.final_steps
-    )
+    result = place_command.with_whole_host(result, measurer, values.final_steps)
   print(table.render(result), end='')
   if values.report:
     report = json_report.build(result, command=command, seed=values.seed)
     json_report.write(report, paths.user_path(values.report))
   failed = [
-      row
-      for row in result.rows
-      if row.policy == _Given.name and not row.measurement.ok
+    row
+    for row in result.rows
+    if row.policy == _Given.name and not row.measurement.ok
   ]
   if failed:
     raise errors.NoFeasiblePlacementError(
-        f'The placement does not run: {failed[0].measurement.status.value}: '
-        f'{failed[0].measurement.reason}'
+      f'The placement does not run: {failed[0].measurement.status.value}: '
+      f'{failed[0].measurement.reason}'
     )
   return 0
 
 
 def _candidate(
-    problem: placement_problem.PlacementProblem,
-    placement: placement_lib.Placement,
+  problem: placement_problem.PlacementProblem,
+  placement: placement_lib.Placement,
 ):
   known = sum(name in problem.graph.index for name in placement.devices)
   if not known:
     raise errors.UsageError(
-        'The placement names none of the ops of this graph. Was it made for '
-        'another --graph, --model, --fetches or --signature?'
+      'The placement names none of the ops of this graph. Was it made for '
+      'another --graph, --model, --fetches or --signature?'
     )
   candidate = problem.candidate(placement)
   placed = problem.placement(candidate).devices
   moved = [
-      name
-      for name, device in placement.devices.items()
-      if name in placed
-      and problem.devices.index(device)
-      != problem.devices.index(placed[name])
+    name
+    for name, device in placement.devices.items()
+    if name in placed
+    and problem.devices.index(device) != problem.devices.index(placed[name])
   ]
   if moved:
     print(
-        f'{len(moved)} ops cannot be where the placement has them (e.g. '
-        f'{moved[0]!r}): their group must share a device. Its majority decides.'
+      f'{len(moved)} ops cannot be where the placement has them (e.g. '
+      f'{moved[0]!r}): their group must share a device. Its majority decides.'
     )
   missing = len(problem.graph) - known
   if missing:
-    print(f'{missing} ops are not in the placement; they stay with their group.')
+    print(
+      f'{missing} ops are not in the placement; they stay with their group.'
+    )
   return candidate

@@ -49,43 +49,43 @@ def define(values: flags.FlagValues) -> None:
   graph_flags.define(values)
   run_flags.define(values)
   flags.DEFINE_list(
-      'policy',
-      ['hill_climb'],
-      f'What suggests placements; several take turns: {_policies()}.',
-      flag_values=values,
+    'policy',
+    ['hill_climb'],
+    f'What suggests placements; several take turns: {_policies()}.',
+    flag_values=values,
   )
   flags.DEFINE_float(
-      'budget_seconds',
-      180.0,
-      'Wall time of the search, over all its resumed runs; 0 for no limit.',
-      lower_bound=0.0,
-      flag_values=values,
+    'budget_seconds',
+    180.0,
+    'Wall time of the search, over all its resumed runs; 0 for no limit.',
+    lower_bound=0.0,
+    flag_values=values,
   )
   flags.DEFINE_integer(
-      'budget_trials',
-      None,
-      'Trials of the search, over all its resumed runs.',
-      lower_bound=1,
-      flag_values=values,
+    'budget_trials',
+    None,
+    'Trials of the search, over all its resumed runs.',
+    lower_bound=1,
+    flag_values=values,
   )
   flags.DEFINE_integer(
-      'final_steps',
-      20,
-      'Steps of each finalist in the last comparison.',
-      lower_bound=2,
-      flag_values=values,
+    'final_steps',
+    20,
+    'Steps of each finalist in the last comparison.',
+    lower_bound=2,
+    flag_values=values,
   )
   flags.DEFINE_string(
-      'output_dir',
-      '',
-      'Folder for the results. Default: placer_output/NAME.',
-      flag_values=values,
+    'output_dir',
+    '',
+    'Folder for the results. Default: placer_output/NAME.',
+    flag_values=values,
   )
   flags.DEFINE_boolean(
-      'require_improvement',
-      False,
-      'Exit with code 4 where no placement beats the best single device.',
-      flag_values=values,
+    'require_improvement',
+    False,
+    'Exit with code 4 where no placement beats the best single device.',
+    flag_values=values,
   )
 
 
@@ -116,8 +116,8 @@ def run(values: flags.FlagValues, command: Sequence[str]) -> int:
   print(f'Written to {folder}')
   if values.require_improvement and not result.improved:
     raise errors.NoImprovementError(
-        'No placement is surely faster than the best single device, and '
-        '--require_improvement asked for one. The results are written.'
+      'No placement is surely faster than the best single device, and '
+      '--require_improvement asked for one. The results are written.'
     )
   return 0
 
@@ -128,28 +128,28 @@ def _policies() -> str:
 
 def _output_folder(values: flags.FlagValues) -> str:
   chosen = values.output_dir or os.path.join(
-      'placer_output', graph_flags.title(values)
+    'placer_output', graph_flags.title(values)
   )
   folder = paths.user_path(chosen)
   try:
     os.makedirs(os.path.join(folder, 'logs'), exist_ok=True)
   except OSError as error:
     raise errors.UsageError(
-        f'--output_dir={folder} cannot be made: {error.strerror}.'
+      f'--output_dir={folder} cannot be made: {error.strerror}.'
     ) from error
   return folder
 
 
 def _print_start(
-    title: str,
-    imported: importers_base.ImportedGraph,
-    problem: placement_problem.PlacementProblem,
-    folder: str,
+  title: str,
+  imported: importers_base.ImportedGraph,
+  problem: placement_problem.PlacementProblem,
+  folder: str,
 ) -> None:
   topology = problem.devices
   print(
-      f'{title}: {len(problem.graph):,} ops in {problem.num_groups:,} groups to '
-      f'place on {len(topology)} devices'
+    f'{title}: {len(problem.graph):,} ops in {problem.num_groups:,} groups to '
+    f'place on {len(topology)} devices'
   )
   for device in topology.devices:
     print(f'  {device.short_name}  {device.description}'.rstrip())
@@ -161,47 +161,47 @@ def _print_start(
 
 
 def _search(
-    values: flags.FlagValues,
-    command: Sequence[str],
-    imported: importers_base.ImportedGraph,
-    problem: placement_problem.PlacementProblem,
-    folder: str,
+  values: flags.FlagValues,
+  command: Sequence[str],
+  imported: importers_base.ImportedGraph,
+  problem: placement_problem.PlacementProblem,
+  folder: str,
 ) -> search_result.SearchResult:
   header = trial_log.Header(
-      problem=f'{problem.fingerprint}-{imported.program.fingerprint}',
-      command=tuple(command),
-      config=_config(values),
+    problem=f'{problem.fingerprint}-{imported.program.fingerprint}',
+    command=tuple(command),
+    config=_config(values),
   )
   line = progress.ProgressLine()
   options = run_flags.session_options_of(values, os.path.join(folder, 'logs'))
   with (
-      trial_log.TrialLog(os.path.join(folder, 'trials.jsonl'), header) as log,
-      session_measurer.SessionMeasurer(
-          imported.program, problem.devices, options
-      ) as measurer,
+    trial_log.TrialLog(os.path.join(folder, 'trials.jsonl'), header) as log,
+    session_measurer.SessionMeasurer(
+      imported.program, problem.devices, options
+    ) as measurer,
   ):
     if log.trials:
       print(f'Going on after {len(log.trials)} trials in trials.jsonl')
     problem = _with_links(problem, measurer.measure_links())
     try:
       result = loop.search(
-          problem,
-          measurer,
-          [
-              registry.make(name, problem, seed=values.seed)
-              for name in values.policy
-          ],
-          baselines=registry.baselines(problem, seed=values.seed),
-          config=loop.SearchConfig(
-              steps=values.steps,
-              final_steps=values.final_steps,
-              seed=values.seed,
-          ),
-          budget=budget_lib.Budget(
-              values.budget_seconds or None, values.budget_trials
-          ),
-          log=log,
-          on_trial=line,
+        problem,
+        measurer,
+        [
+          registry.make(name, problem, seed=values.seed)
+          for name in values.policy
+        ],
+        baselines=registry.baselines(problem, seed=values.seed),
+        config=loop.SearchConfig(
+          steps=values.steps,
+          final_steps=values.final_steps,
+          seed=values.seed,
+        ),
+        budget=budget_lib.Budget(
+          values.budget_seconds or None, values.budget_trials
+        ),
+        log=log,
+        on_trial=line,
       )
     finally:
       line.close()
@@ -209,19 +209,19 @@ def _search(
 
 
 def _with_links(
-    problem: placement_problem.PlacementProblem,
-    links: Sequence[device_lib.Link],
+  problem: placement_problem.PlacementProblem,
+  links: Sequence[device_lib.Link],
 ) -> placement_problem.PlacementProblem:
   return dataclasses.replace(
-      problem,
-      devices=dataclasses.replace(problem.devices, links=tuple(links)),
+    problem,
+    devices=dataclasses.replace(problem.devices, links=tuple(links)),
   )
 
 
 def with_whole_host(
-    result: search_result.SearchResult,
-    measurer: session_measurer.SessionMeasurer,
-    steps: int,
+  result: search_result.SearchResult,
+  measurer: session_measurer.SessionMeasurer,
+  steps: int,
 ) -> search_result.SearchResult:
   """Adds the whole-host reference, paired with the best single device.
 
@@ -237,43 +237,43 @@ def with_whole_host(
   if not problem.devices.timing_is_meaningful:
     return result
   reference = next(
-      (
-          row.candidate
-          for row in result.rows
-          if result.reference_label and row.label == result.reference_label
-      ),
-      None,
+    (
+      row.candidate
+      for row in result.rows
+      if result.reference_label and row.label == result.reference_label
+    ),
+    None,
   )
   return dataclasses.replace(
-      result,
-      whole_host=measurer.measure_whole_host(
-          problem, reference=reference, steps=steps
-      ),
+    result,
+    whole_host=measurer.measure_whole_host(
+      problem, reference=reference, steps=steps
+    ),
   )
 
 
 def _write(
-    values: flags.FlagValues,
-    command: Sequence[str],
-    imported: importers_base.ImportedGraph,
-    result: search_result.SearchResult,
-    folder: str,
+  values: flags.FlagValues,
+  command: Sequence[str],
+  imported: importers_base.ImportedGraph,
+  result: search_result.SearchResult,
+  folder: str,
 ) -> None:
   placement = result.placement
   placement.save(os.path.join(folder, 'placement.json'))
   export.export(
-      imported.original,
-      {
-          path: device
-          for path, device in placement.devices.items()
-          if path not in imported.not_original
-      },
-      imported.source,
-      folder,
-      meta_graph_index=imported.meta_graph_index,
+    imported.original,
+    {
+      path: device
+      for path, device in placement.devices.items()
+      if path not in imported.not_original
+    },
+    imported.source,
+    folder,
+    meta_graph_index=imported.meta_graph_index,
   )
   report = json_report.build(
-      result, command=command, config=_config(values), seed=values.seed
+    result, command=command, config=_config(values), seed=values.seed
   )
   report['import_notes'] = list(imported.notes)
   json_report.write(report, os.path.join(folder, 'report.json'))

@@ -13,72 +13,72 @@ from placer.problems import build
 def define(values: flags.FlagValues) -> None:
   """Defines the flags in `values`."""
   flags.DEFINE_string(
-      'devices',
-      'auto',
-      'auto: the GPUs and the CPU that TensorFlow sees. local:N: N worker '
-      'processes on disjoint cores, standing for N sockets or hosts. '
-      'logical:N: N logical CPUs of one process, for correctness only. Or '
-      'names: CPU:0,GPU:0.',
-      flag_values=values,
+    'devices',
+    'auto',
+    'auto: the GPUs and the CPU that TensorFlow sees. local:N: N worker '
+    'processes on disjoint cores, standing for N sockets or hosts. '
+    'logical:N: N logical CPUs of one process, for correctness only. Or '
+    'names: CPU:0,GPU:0.',
+    flag_values=values,
   )
   flags.DEFINE_string(
-      'memory_limit',
-      '',
-      'What placements may use of a device: 2GiB for each, or '
-      'CPU:0=2GiB,GPU:0=8GiB.',
-      flag_values=values,
+    'memory_limit',
+    '',
+    'What placements may use of a device: 2GiB for each, or '
+    'CPU:0=2GiB,GPU:0=8GiB.',
+    flag_values=values,
   )
   flags.DEFINE_integer(
-      'max_groups',
-      build.DEFAULT_MAX_GROUPS,
-      'Groups of ops to decide on.',
-      lower_bound=1,
-      flag_values=values,
+    'max_groups',
+    build.DEFAULT_MAX_GROUPS,
+    'Groups of ops to decide on.',
+    lower_bound=1,
+    flag_values=values,
   )
   flags.DEFINE_integer(
-      'steps',
-      3,
-      'Timed steps of a trial, each paired with one of the reference.',
-      lower_bound=1,
-      flag_values=values,
+    'steps',
+    3,
+    'Timed steps of a trial, each paired with one of the reference.',
+    lower_bound=1,
+    flag_values=values,
   )
   flags.DEFINE_integer(
-      'seed', 0, 'Seeds inputs, policies and intervals.', flag_values=values
+    'seed', 0, 'Seeds inputs, policies and intervals.', flag_values=values
   )
   flags.DEFINE_string(
-      'feeds_file',
-      '',
-      '.npz with the values of the feeds, by name. Default: made from the seed, '
-      'by type and shape.',
-      flag_values=values,
+    'feeds_file',
+    '',
+    '.npz with the values of the feeds, by name. Default: made from the seed, '
+    'by type and shape.',
+    flag_values=values,
   )
   flags.DEFINE_list(
-      'allow_side_effects',
-      [],
-      'Ops that reach outside the process (files, Python, sockets) and may run '
-      'nevertheless; * for all. `placer inspect` lists them.',
-      flag_values=values,
+    'allow_side_effects',
+    [],
+    'Ops that reach outside the process (files, Python, sockets) and may run '
+    'nevertheless; * for all. `placer inspect` lists them.',
+    flag_values=values,
   )
   flags.DEFINE_boolean(
-      'allow_exposed_workers',
-      False,
-      'Run local workers also where the kernel forbids network namespaces. They '
-      'then obey anyone who reaches this host.',
-      flag_values=values,
+    'allow_exposed_workers',
+    False,
+    'Run local workers also where the kernel forbids network namespaces. They '
+    'then obey anyone who reaches this host.',
+    flag_values=values,
   )
   flags.DEFINE_float(
-      'step_timeout_seconds',
-      60.0,
-      'A step that takes longer is a failed trial.',
-      lower_bound=0.1,
-      flag_values=values,
+    'step_timeout_seconds',
+    60.0,
+    'A step that takes longer is a failed trial.',
+    lower_bound=0.1,
+    flag_values=values,
   )
   flags.DEFINE_float(
-      'setup_timeout_seconds',
-      300.0,
-      'Import, initial values and first step may take so long.',
-      lower_bound=1.0,
-      flag_values=values,
+    'setup_timeout_seconds',
+    300.0,
+    'Import, initial values and first step may take so long.',
+    lower_bound=1.0,
+    flag_values=values,
   )
 
 
@@ -98,16 +98,16 @@ def topology(values: flags.FlagValues) -> device_lib.DeviceTopology:
   found = target.resolve(values.devices, memory_limit=values.memory_limit)
   if len(found) == 1:
     raise errors.UsageError(
-        f'--devices={values.devices} is one device ({found.names[0]}), so '
-        'there is nothing to place. On this host, --devices=local:2 runs two '
-        'worker processes on disjoint cores, which stand for two sockets or '
-        'hosts, and --devices=logical:2 checks correctness only.'
+      f'--devices={values.devices} is one device ({found.names[0]}), so '
+      'there is nothing to place. On this host, --devices=local:2 runs two '
+      'worker processes on disjoint cores, which stand for two sockets or '
+      'hosts, and --devices=logical:2 checks correctness only.'
     )
   return found
 
 
 def session_options_of(
-    values: flags.FlagValues, work_dir: str
+  values: flags.FlagValues, work_dir: str
 ) -> session_options.SessionOptions:
   """How to measure, from the flags.
 
@@ -120,12 +120,12 @@ def session_options_of(
   """
   feeds_file = values.feeds_file
   return session_options.SessionOptions(
-      steps=values.steps,
-      step_timeout_seconds=values.step_timeout_seconds,
-      setup_timeout_seconds=values.setup_timeout_seconds,
-      allow_side_effects=tuple(values.allow_side_effects),
-      feeds_file=paths.user_path(feeds_file) if feeds_file else '',
-      seed=values.seed,
-      work_dir=work_dir,
-      allow_exposed_workers=values.allow_exposed_workers,
+    steps=values.steps,
+    step_timeout_seconds=values.step_timeout_seconds,
+    setup_timeout_seconds=values.setup_timeout_seconds,
+    allow_side_effects=tuple(values.allow_side_effects),
+    feeds_file=paths.user_path(feeds_file) if feeds_file else '',
+    seed=values.seed,
+    work_dir=work_dir,
+    allow_exposed_workers=values.allow_exposed_workers,
   )

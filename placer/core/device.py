@@ -33,10 +33,10 @@ import re
 from placer.core import errors
 
 _SPEC = re.compile(
-    r'^(?:/job:(?P<job>[A-Za-z_][A-Za-z0-9_]*))?'
-    r'(?:/replica:(?P<replica>\d+))?'
-    r'(?:/task:(?P<task>\d+))?'
-    r'(?:/?(?:device:)?(?!job|replica|task)(?P<type>[A-Za-z][A-Za-z0-9_]*?):?(?P<index>\d+|\*)?)?$'
+  r'^(?:/job:(?P<job>[A-Za-z_][A-Za-z0-9_]*))?'
+  r'(?:/replica:(?P<replica>\d+))?'
+  r'(?:/task:(?P<task>\d+))?'
+  r'(?:/?(?:device:)?(?!job|replica|task)(?P<type>[A-Za-z][A-Za-z0-9_]*?):?(?P<index>\d+|\*)?)?$'
 )
 
 
@@ -87,10 +87,10 @@ class DeviceTopology:
   def __post_init__(self) -> None:
     names = [device.name for device in self.devices]
     if not names:
-      raise errors.UsageError(f"--devices={self.spec} names no device.")
+      raise errors.UsageError(f'--devices={self.spec} names no device.')
     if len(set(names)) != len(names):
       raise errors.UsageError(
-          f'--devices={self.spec} names a device twice: {", ".join(names)}.'
+        f'--devices={self.spec} names a device twice: {", ".join(names)}.'
       )
 
   def __len__(self) -> int:
@@ -105,8 +105,8 @@ class DeviceTopology:
   def fingerprint(self) -> str:
     """A hash of what decides which placements are legal and how they run."""
     payload = [self.spec] + [
-        [device.name, device.memory_bytes, device.description]
-        for device in self.devices
+      [device.name, device.memory_bytes, device.description]
+      for device in self.devices
     ]
     return hashlib.sha256(json.dumps(payload).encode()).hexdigest()[:16]
 
@@ -123,14 +123,14 @@ class DeviceTopology:
       UsageError: no device or several match; the message has the choices.
     """
     matches = [
-        i for i, device in enumerate(self.devices) if _matches(device.name, name)
+      i for i, device in enumerate(self.devices) if _matches(device.name, name)
     ]
     if len(matches) == 1:
       return matches[0]
     what = 'matches several devices' if matches else 'is not a device'
     raise errors.UsageError(
-        f'{name!r} {what} of --devices={self.spec}. It has: '
-        f'{", ".join(self.names)}.'
+      f'{name!r} {what} of --devices={self.spec}. It has: '
+      f'{", ".join(self.names)}.'
     )
 
 
@@ -151,22 +151,22 @@ def parse(name: str) -> dict[str, str | int | None]:
   match = _SPEC.match(text)
   if not text or match is None:
     raise errors.UsageError(
-        f'{name!r} is not a device name. Write it as one of: CPU:0, gpu:1, '
-        '/device:GPU:0, /job:worker/task:1, '
-        '/job:worker/replica:0/task:1/device:CPU:0.'
+      f'{name!r} is not a device name. Write it as one of: CPU:0, gpu:1, '
+      '/device:GPU:0, /job:worker/task:1, '
+      '/job:worker/replica:0/task:1/device:CPU:0.'
     )
   parts = match.groupdict()
   return {
-      'job': parts['job'],
-      'replica': _int_or_none(parts['replica']),
-      'task': _int_or_none(parts['task']),
-      'type': parts['type'].upper() if parts['type'] else None,
-      'index': _int_or_none(parts['index']),
+    'job': parts['job'],
+    'replica': _int_or_none(parts['replica']),
+    'task': _int_or_none(parts['task']),
+    'type': parts['type'].upper() if parts['type'] else None,
+    'index': _int_or_none(parts['index']),
   }
 
 
 def canonical(
-    name: str, *, job: str = 'localhost', replica: int = 0, task: int = 0
+  name: str, *, job: str = 'localhost', replica: int = 0, task: int = 0
 ) -> str:
   """The full name of a device, its open parts filled in.
 
@@ -184,23 +184,27 @@ def canonical(
   """
   parts = parse(name)
   filled = {
-      key: default if parts[key] is None else parts[key]
-      for key, default in (
-          ('job', job),
-          ('replica', replica),
-          ('task', task),
-          ('type', 'CPU'),
-          ('index', 0),
-      )
+    key: default if parts[key] is None else parts[key]
+    for key, default in (
+      ('job', job),
+      ('replica', replica),
+      ('task', task),
+      ('type', 'CPU'),
+      ('index', 0),
+    )
   }
-  return '/job:{job}/replica:{replica}/task:{task}/device:{type}:{index}'.format(
+  return (
+    '/job:{job}/replica:{replica}/task:{task}/device:{type}:{index}'.format(
       **filled
+    )
   )
 
 
 def _matches(full_name: str, wanted: str) -> bool:
   full, parts = parse(full_name), parse(wanted)
-  return all(value is None or full[key] == value for key, value in parts.items())
+  return all(
+    value is None or full[key] == value for key, value in parts.items()
+  )
 
 
 def _int_or_none(text: str | None) -> int | None:

@@ -5,27 +5,26 @@ from placer.core import device
 from placer.core import errors
 
 _TWO = device.DeviceTopology(
-    'local:2',
-    tuple(
-        device.Device(f'/job:worker/replica:0/task:{i}/device:CPU:0')
-        for i in range(2)
-    ),
+  'local:2',
+  tuple(
+    device.Device(f'/job:worker/replica:0/task:{i}/device:CPU:0')
+    for i in range(2)
+  ),
 )
 
 
 class CanonicalTest(parameterized.TestCase):
-
   @parameterized.parameters(
-      ('/cpu:0', '/job:localhost/replica:0/task:0/device:CPU:0'),
-      ('CPU:1', '/job:localhost/replica:0/task:0/device:CPU:1'),
-      ('gpu0', '/job:localhost/replica:0/task:0/device:GPU:0'),
-      ('/device:CPU:*', '/job:localhost/replica:0/task:0/device:CPU:0'),
-      ('/job:ps/task:1', '/job:ps/replica:0/task:1/device:CPU:0'),
-      (
-          '/job:worker/replica:2/task:1/device:GPU:3',
-          '/job:worker/replica:2/task:1/device:GPU:3',
-      ),
-      ('/device:XLA_GPU:1', '/job:localhost/replica:0/task:0/device:XLA_GPU:1'),
+    ('/cpu:0', '/job:localhost/replica:0/task:0/device:CPU:0'),
+    ('CPU:1', '/job:localhost/replica:0/task:0/device:CPU:1'),
+    ('gpu0', '/job:localhost/replica:0/task:0/device:GPU:0'),
+    ('/device:CPU:*', '/job:localhost/replica:0/task:0/device:CPU:0'),
+    ('/job:ps/task:1', '/job:ps/replica:0/task:1/device:CPU:0'),
+    (
+      '/job:worker/replica:2/task:1/device:GPU:3',
+      '/job:worker/replica:2/task:1/device:GPU:3',
+    ),
+    ('/device:XLA_GPU:1', '/job:localhost/replica:0/task:0/device:XLA_GPU:1'),
   )
   def test_forms(self, name: str, expected: str):
     self.assertEqual(device.canonical(name), expected)
@@ -37,12 +36,11 @@ class CanonicalTest(parameterized.TestCase):
 
 
 class TopologyTest(parameterized.TestCase):
-
   @parameterized.parameters(
-      '/job:worker/task:1',
-      '/task:1',
-      '/job:worker/replica:0/task:1/device:CPU:0',
-      '/task:1/cpu:0',
+    '/job:worker/task:1',
+    '/task:1',
+    '/job:worker/replica:0/task:1/device:CPU:0',
+    '/task:1/cpu:0',
   )
   def test_index_takes_every_form(self, name: str):
     self.assertEqual(_TWO.index(name), 1)

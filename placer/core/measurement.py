@@ -47,9 +47,7 @@ class Measurement:
   step_times_seconds: tuple[float, ...] = ()
   reference_times_seconds: tuple[float, ...] = ()
   setup_seconds: float = 0.0
-  peak_memory_bytes: Mapping[str, int] = dataclasses.field(
-      default_factory=dict
-  )
+  peak_memory_bytes: Mapping[str, int] = dataclasses.field(default_factory=dict)
   actual_devices: Mapping[str, str] | None = None
   removed_ops: int = 0
   moved_ops: tuple[str, ...] = ()
@@ -59,8 +57,8 @@ class Measurement:
   def __post_init__(self) -> None:
     if self.ok != bool(self.step_times_seconds):
       raise ValueError(
-          f'Status {self.status.value} with '
-          f'{len(self.step_times_seconds)} step times.'
+        f'Status {self.status.value} with '
+        f'{len(self.step_times_seconds)} step times.'
       )
     if not self.ok and not self.reason:
       raise ValueError(f'Status {self.status.value} needs a reason.')

@@ -49,32 +49,32 @@ class OpGraph:
   def __post_init__(self) -> None:
     ops, edges = len(self.names), len(self.edge_source)
     for field, length in (
-        ('types', ops),
-        ('flops', ops),
-        ('persistent_bytes', ops),
-        ('original_devices', ops),
-        ('tensor_bytes', len(self.tensor_source)),
-        ('tensor_shape_known', len(self.tensor_source)),
-        ('edge_target', edges),
-        ('edge_tensor', edges),
-        ('edge_is_back', edges),
+      ('types', ops),
+      ('flops', ops),
+      ('persistent_bytes', ops),
+      ('original_devices', ops),
+      ('tensor_bytes', len(self.tensor_source)),
+      ('tensor_shape_known', len(self.tensor_source)),
+      ('edge_target', edges),
+      ('edge_tensor', edges),
+      ('edge_is_back', edges),
     ):
       if len(getattr(self, field)) != length:
         raise ValueError(
-            f'{field} has {len(getattr(self, field))} entries, needs {length}.'
+          f'{field} has {len(getattr(self, field))} entries, needs {length}.'
         )
     for field, limit in (
-        ('tensor_source', ops),
-        ('edge_source', ops),
-        ('edge_target', ops),
-        ('edge_tensor', len(self.tensor_source)),
+      ('tensor_source', ops),
+      ('edge_source', ops),
+      ('edge_target', ops),
+      ('edge_tensor', len(self.tensor_source)),
     ):
       values = getattr(self, field)
       if len(values) and values.max() >= limit:
         raise ValueError(f'{field} has index {values.max()} of {limit}.')
     data = self.edge_tensor >= 0
     if not np.array_equal(
-        self.tensor_source[self.edge_tensor[data]], self.edge_source[data]
+      self.tensor_source[self.edge_tensor[data]], self.edge_source[data]
     ):
       raise ValueError("An edge carries a tensor that its source doesn't make.")
 
@@ -92,14 +92,14 @@ class OpGraph:
     if not len(self.tensor_bytes):
       return np.zeros(len(self.edge_source), np.int64)
     return np.where(
-        self.edge_tensor >= 0, self.tensor_bytes[self.edge_tensor], 0
+      self.edge_tensor >= 0, self.tensor_bytes[self.edge_tensor], 0
     )
 
   @functools.cached_property
   def output_bytes(self) -> np.ndarray:
     """int64 `[N]`: the bytes of all outputs of an op."""
     return np.bincount(
-        self.tensor_source, self.tensor_bytes, minlength=len(self)
+      self.tensor_source, self.tensor_bytes, minlength=len(self)
     ).astype(np.int64)
 
   @functools.cached_property
@@ -109,10 +109,10 @@ class OpGraph:
     for texts in (self.names, self.types):
       digest.update('\n'.join(texts).encode() + b'\0')
     for array in (
-        self.tensor_bytes,
-        self.edge_source,
-        self.edge_target,
-        self.edge_tensor,
+      self.tensor_bytes,
+      self.edge_source,
+      self.edge_target,
+      self.edge_tensor,
     ):
       digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()[:16]

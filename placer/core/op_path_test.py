@@ -9,7 +9,6 @@ _LABELS = st.from_regex(r'[a-z_]{1,8}(\.[0-9]{1,2})?', fullmatch=True)
 
 
 class OpPathTest(absltest.TestCase):
-
   @given(st.lists(st.tuples(_NAMES, _LABELS), max_size=3), _NAMES)
   def test_split_is_the_inverse_of_join(self, hops, name):
     path = op_path.join(tuple(hops), name)

@@ -46,10 +46,10 @@ class Placement:
     """Writes the JSON file; an older file is replaced in one step."""
     path = pathlib.Path(path)
     payload = {
-        'schema': SCHEMA,
-        'graph_fingerprint': self.graph_fingerprint,
-        'devices_spec': self.devices_spec,
-        'devices': dict(self.devices),
+      'schema': SCHEMA,
+      'graph_fingerprint': self.graph_fingerprint,
+      'devices_spec': self.devices_spec,
+      'devices': dict(self.devices),
     }
     partial = path.with_name(path.name + '.partial')
     partial.write_text(json.dumps(payload, indent=1) + '\n')
@@ -72,29 +72,28 @@ def load(path: str | os.PathLike[str]) -> Placement:
     payload = json.loads(pathlib.Path(path).read_text())
   except OSError as error:
     raise errors.UsageError(
-        f'Cannot read the placement file {str(path)!r}: {error.strerror}.'
+      f'Cannot read the placement file {str(path)!r}: {error.strerror}.'
     ) from error
   except ValueError as error:
     raise errors.UsageError(
-        f'{str(path)!r} is not a placement file: it is not JSON ({error}). '
-        'Pass a placement.json that `placer place` wrote.'
+      f'{str(path)!r} is not a placement file: it is not JSON ({error}). '
+      'Pass a placement.json that `placer place` wrote.'
     ) from error
   if not isinstance(payload, dict) or payload.get('schema') != SCHEMA:
     found = payload.get('schema') if isinstance(payload, dict) else payload
     raise errors.UsageError(
-        f'{str(path)!r} has placement schema {str(found)[:80]!r}; this placer '
-        f'reads schema {SCHEMA}.'
+      f'{str(path)!r} has placement schema {str(found)[:80]!r}; this placer '
+      f'reads schema {SCHEMA}.'
     )
   devices = payload.get('devices')
   if not isinstance(devices, dict) or not all(
-      isinstance(device, str) for device in devices.values()
+    isinstance(device, str) for device in devices.values()
   ):
     raise errors.UsageError(
-        f'{str(path)!r} needs a key "devices" that maps op names to device '
-        'names.'
+      f'{str(path)!r} needs a key "devices" that maps op names to device names.'
     )
   return Placement(
-      devices,
-      graph_fingerprint=str(payload.get('graph_fingerprint', '')),
-      devices_spec=str(payload.get('devices_spec', '')),
+    devices,
+    graph_fingerprint=str(payload.get('graph_fingerprint', '')),
+    devices_spec=str(payload.get('devices_spec', '')),
   )

@@ -43,22 +43,21 @@ class PlacementProblem:
   def __post_init__(self) -> None:
     if len(self.op_group) != len(self.graph):
       raise ValueError(
-          f'op_group has {len(self.op_group)} entries for '
-          f'{len(self.graph)} ops.'
+        f'op_group has {len(self.op_group)} entries for {len(self.graph)} ops.'
       )
     expected = (len(self.group_names), len(self.devices))
     if self.allowed.shape != expected:
       raise ValueError(
-          f'allowed has shape {self.allowed.shape}, needs {expected}.'
+        f'allowed has shape {self.allowed.shape}, needs {expected}.'
       )
     stuck = np.flatnonzero(~self.allowed.any(axis=1))
     if len(stuck):
       group = int(stuck[0])
       raise errors.NoFeasiblePlacementError(
-          f'Op {self.group_names[group]!r} and what must be with it can run '
-          f'on none of the devices {", ".join(self.devices.names)}: '
-          f'{self.fixed_reasons.get(group, "no kernel fits")}. Add a device '
-          'that can run it, e.g. --devices=auto includes the CPU.'
+        f'Op {self.group_names[group]!r} and what must be with it can run '
+        f'on none of the devices {", ".join(self.devices.names)}: '
+        f'{self.fixed_reasons.get(group, "no kernel fits")}. Add a device '
+        'that can run it, e.g. --devices=auto includes the CPU.'
       )
 
   @property
@@ -71,10 +70,10 @@ class PlacementProblem:
     """G int arrays: the ops of each group, in topological order."""
     order = np.argsort(self.op_group, kind='stable')
     bounds = np.searchsorted(
-        self.op_group[order], np.arange(self.num_groups + 1)
+      self.op_group[order], np.arange(self.num_groups + 1)
     )
     return tuple(
-        order[bounds[g] : bounds[g + 1]] for g in range(self.num_groups)
+      order[bounds[g] : bounds[g + 1]] for g in range(self.num_groups)
     )
 
   @functools.cached_property
@@ -98,9 +97,9 @@ class PlacementProblem:
     pairs, inverse = np.unique(pair, return_inverse=True)
     total = np.bincount(inverse, size, minlength=len(pairs)).astype(np.int64)
     return (
-        (pairs // max(self.num_groups, 1)).astype(np.int32),
-        (pairs % max(self.num_groups, 1)).astype(np.int32),
-        total,
+      (pairs // max(self.num_groups, 1)).astype(np.int32),
+      (pairs % max(self.num_groups, 1)).astype(np.int32),
+      total,
     )
 
   @functools.cached_property
@@ -125,25 +124,22 @@ class PlacementProblem:
     candidate = np.asarray(candidate)
     if candidate.shape != (self.num_groups,):
       raise ValueError(
-          f'A candidate has shape {candidate.shape}, needs '
-          f'({self.num_groups},).'
+        f'A candidate has shape {candidate.shape}, needs ({self.num_groups},).'
       )
     if self.num_groups and (
-        candidate.min() < 0 or candidate.max() >= len(self.devices)
+      candidate.min() < 0 or candidate.max() >= len(self.devices)
     ):
       raise ValueError(
-          f'Device indices must be in 0..{len(self.devices) - 1}, got '
-          f'{candidate.min()}..{candidate.max()}.'
+        f'Device indices must be in 0..{len(self.devices) - 1}, got '
+        f'{candidate.min()}..{candidate.max()}.'
       )
-    bad = np.flatnonzero(
-        ~self.allowed[np.arange(self.num_groups), candidate]
-    )
+    bad = np.flatnonzero(~self.allowed[np.arange(self.num_groups), candidate])
     if len(bad):
       group = int(bad[0])
       raise ValueError(
-          f'Group {self.group_names[group]!r} may not use '
-          f'{self.devices.names[candidate[group]]}: '
-          f'{self.fixed_reasons.get(group, "no kernel there")}.'
+        f'Group {self.group_names[group]!r} may not use '
+        f'{self.devices.names[candidate[group]]}: '
+        f'{self.fixed_reasons.get(group, "no kernel there")}.'
       )
 
   def placement(self, candidate: np.ndarray) -> placement_lib.Placement:
@@ -151,10 +147,10 @@ class PlacementProblem:
     names = self.devices.names
     per_op = np.asarray(candidate)[self.op_group]
     return placement_lib.Placement(
-        {
-            name: names[device]
-            for name, device in zip(self.graph.names, per_op, strict=True)
-        }
+      {
+        name: names[device]
+        for name, device in zip(self.graph.names, per_op, strict=True)
+      }
     )
 
   def candidate(self, placement: placement_lib.Placement) -> np.ndarray:

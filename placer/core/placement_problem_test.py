@@ -1,7 +1,7 @@
 import json
 
-from absl.testing import absltest
 import numpy as np
+from absl.testing import absltest
 
 from placer.core import errors
 from placer.core import measurement
@@ -12,7 +12,6 @@ from placer.testing import problems
 
 
 class PlacementProblemTest(absltest.TestCase):
-
   def test_placement_and_candidate_are_inverse(self):
     problem = problems.fork_join()
     rng = np.random.default_rng(0)
@@ -37,19 +36,20 @@ class PlacementProblemTest(absltest.TestCase):
 
 
 class PlacementFileTest(absltest.TestCase):
-
   def test_round_trip(self):
     path = self.create_tempfile('placement.json').full_path
-    saved = placement.Placement({'a': '/d:0', 'w@body/b': '/d:1'}, 'f', 'local:2')
+    saved = placement.Placement(
+      {'a': '/d:0', 'w@body/b': '/d:1'}, 'f', 'local:2'
+    )
     saved.save(path)
     self.assertEqual(placement.load(path), saved)
 
   def test_other_files_are_refused_with_the_reason(self):
     for text, reason in (
-        ('{', 'not JSON'),
-        ('{"schema": 9}', 'schema'),
-        ('[]', 'schema'),
-        ('{"schema": 1, "devices": [1]}', '"devices"'),
+      ('{', 'not JSON'),
+      ('{"schema": 9}', 'schema'),
+      ('[]', 'schema'),
+      ('{"schema": 1, "devices": [1]}', '"devices"'),
     ):
       path = self.create_tempfile(content=text).full_path
       with self.assertRaisesRegex(errors.UsageError, reason):
@@ -59,13 +59,12 @@ class PlacementFileTest(absltest.TestCase):
 
 
 class RecordsTest(absltest.TestCase):
-
   def test_a_trial_survives_json(self):
     measured = measurement.Measurement(
-        measurement.Status.OK,
-        step_times_seconds=(0.25, 0.5, 0.75),
-        peak_memory_bytes={'d': 3},
-        moved_ops=('x',),
+      measurement.Status.OK,
+      step_times_seconds=(0.25, 0.5, 0.75),
+      peak_memory_bytes={'d': 3},
+      moved_ops=('x',),
     )
     old = trial.Trial(3, 'random', np.array([0, 1]), measured, 1.5, 'label')
     new = trial.from_json(json.loads(json.dumps(old.to_json())))
@@ -82,17 +81,16 @@ class RecordsTest(absltest.TestCase):
 
 
 class ProgramTest(absltest.TestCase):
-
   def test_working_names_of_inlined_ops_and_of_bodies(self):
     made = program.Program(
-        b'', op_paths={'call/a': 'call@f/a', 'call/w': 'call@f/w', 'p_x': '_x'}
+      b'', op_paths={'call/a': 'call@f/a', 'call/w': 'call@f/w', 'p_x': '_x'}
     )
     for working, path in (
-        ('call/a', 'call@f/a'),
-        ('call/w@body/add', 'call@f/w@body/add'),
-        ('p_x', '_x'),
-        ('plain', 'plain'),
-        ('loop@body/add', 'loop@body/add'),
+      ('call/a', 'call@f/a'),
+      ('call/w@body/add', 'call@f/w@body/add'),
+      ('p_x', '_x'),
+      ('plain', 'plain'),
+      ('loop@body/add', 'loop@body/add'),
     ):
       self.assertEqual(made.path(working), path)
       self.assertEqual(made.working_name(path), working)

@@ -1,11 +1,11 @@
 """Trial: one candidate that was tried, and what came of it.
 
-  index: 0, 1, 2 … in the order of measuring.
-  policy: the name of the policy that suggested it.
-  candidate: int32 `[G]`, the device of each group.
-  measurement: the Measurement.
-  elapsed_seconds: time since the search began, over all its resumed runs.
-  label: for people: 'single_device /job:worker/task:0', 'layers' or ''.
+index: 0, 1, 2 … in the order of measuring.
+policy: the name of the policy that suggested it.
+candidate: int32 `[G]`, the device of each group.
+measurement: the Measurement.
+elapsed_seconds: time since the search began, over all its resumed runs.
+label: for people: 'single_device /job:worker/task:0', 'layers' or ''.
 """
 
 import dataclasses
@@ -31,12 +31,12 @@ class Trial:
   def to_json(self) -> dict[str, Any]:
     """A dict for one line of `trials.jsonl`."""
     return {
-        'index': self.index,
-        'policy': self.policy,
-        'label': self.label,
-        'elapsed_seconds': round(self.elapsed_seconds, 3),
-        'candidate': [int(device) for device in self.candidate],
-        'measurement': self.measurement.to_json(),
+      'index': self.index,
+      'policy': self.policy,
+      'label': self.label,
+      'elapsed_seconds': round(self.elapsed_seconds, 3),
+      'candidate': [int(device) for device in self.candidate],
+      'measurement': self.measurement.to_json(),
     }
 
 
@@ -50,10 +50,10 @@ def from_json(payload: Mapping[str, Any]) -> Trial:
     The Trial.
   """
   return Trial(
-      index=payload['index'],
-      policy=payload['policy'],
-      candidate=np.asarray(payload['candidate'], np.int32),
-      measurement=measurement_lib.from_json(payload['measurement']),
-      elapsed_seconds=payload['elapsed_seconds'],
-      label=payload.get('label', ''),
+    index=payload['index'],
+    policy=payload['policy'],
+    candidate=np.asarray(payload['candidate'], np.int32),
+    measurement=measurement_lib.from_json(payload['measurement']),
+    elapsed_seconds=payload['elapsed_seconds'],
+    label=payload.get('label', ''),
   )

@@ -28,9 +28,10 @@ import pkgutil
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from tensorflow.core.framework import graph_pb2
+
 from placer.core import errors
 from placer.core import program as program_lib
-from tensorflow.core.framework import graph_pb2
 
 Outputs = Mapping[str, tuple[tuple[int, tuple[int, ...] | None], ...]]
 
@@ -52,7 +53,7 @@ class ImportOptions:
   fetches: tuple[str, ...] = ()
   feeds: tuple[str, ...] = ()
   input_shapes: Mapping[str, tuple[int, ...]] = dataclasses.field(
-      default_factory=dict
+    default_factory=dict
   )
   batch_size: int | None = None
   tags: tuple[str, ...] = ()
@@ -106,7 +107,7 @@ class Importer(abc.ABC):
 
 
 def load(
-    path: str | os.PathLike[str], options: ImportOptions | None = None
+  path: str | os.PathLike[str], options: ImportOptions | None = None
 ) -> ImportedGraph:
   """Imports the graph at `path`, whatever its format.
 
@@ -123,8 +124,8 @@ def load(
   path = os.fspath(path)
   if not os.path.exists(path):
     raise errors.GraphImportError(
-        f'{path!r} does not exist. Pass --graph=FILE with a GraphDef, a '
-        'MetaGraphDef or a SavedModel folder, or --model=NAME.'
+      f'{path!r} does not exist. Pass --graph=FILE with a GraphDef, a '
+      'MetaGraphDef or a SavedModel folder, or --model=NAME.'
     )
   for importer in importers():
     if importer.matches(path):

@@ -8,16 +8,17 @@ Unknown dimensions are resolved here, and each guess becomes a note: from
 import dataclasses
 from collections.abc import Mapping, Sequence
 
+from tensorflow.core.framework import graph_pb2
+from tensorflow.core.framework import tensor_shape_pb2
+from tensorflow.core.framework import types_pb2
+from tensorflow.python.framework import dtypes
+
 from placer.core import errors
 from placer.core import program as program_lib
 from placer.importers import base
 from placer.importers import fetches as fetches_lib
 from placer.importers import graph_edges
 from placer.importers import op_signature
-from tensorflow.core.framework import graph_pb2
-from tensorflow.core.framework import tensor_shape_pb2
-from tensorflow.core.framework import types_pb2
-from tensorflow.python.framework import dtypes
 
 _IMAGE_SIDE = 224
 
@@ -37,9 +38,7 @@ class Cut:
   made: frozenset[str]
 
 
-def cut(
-    graph_def: graph_pb2.GraphDef, feeds: Mapping[str, str]
-) -> Cut:
+def cut(graph_def: graph_pb2.GraphDef, feeds: Mapping[str, str]) -> Cut:
   """Puts a Placeholder in the place of each fed tensor.
 
   Args:
@@ -62,7 +61,7 @@ def cut(
     types = op_signature.output_types(node, op_signature.op_def(node.op))
     if not 0 <= index < len(types):
       raise errors.UsageError(
-          f'Feed {tensor!r}: {name!r} ({node.op}) has {len(types)} outputs.'
+        f'Feed {tensor!r}: {name!r} ({node.op}) has {len(types)} outputs.'
       )
     if len(types) == 1:
       shapes = node.attr['_output_shapes'].list.shape
@@ -93,10 +92,10 @@ def cut(
 
 
 def resolve_shapes(
-    graph_def: graph_pb2.GraphDef,
-    feeds: Mapping[str, str],
-    options: base.ImportOptions,
-    notes: list[str],
+  graph_def: graph_pb2.GraphDef,
+  feeds: Mapping[str, str],
+  options: base.ImportOptions,
+  notes: list[str],
 ) -> tuple[program_lib.Feed, ...]:
   """Gives every feed's placeholder a full shape.
 
@@ -130,21 +129,21 @@ def resolve_shapes(
       shape = ()
       # What such a tensor holds is not in the graph; importing still works.
       notes.append(
-          f'Feed {user_name!r} is a {dtypes.as_dtype(dtype).name}: it can be '
-          'inspected, but not measured.'
+        f'Feed {user_name!r} is a {dtypes.as_dtype(dtype).name}: it can be '
+        'inspected, but not measured.'
       )
     else:
       shape = _resolve(user_name, declared, given, options, notes)
       _set_shape(node.attr['shape'].shape, shape)
     result.append(
-        program_lib.Feed(
-            f'{name}:0', dtypes.as_dtype(dtype).name, shape, user_name
-        )
+      program_lib.Feed(
+        f'{name}:0', dtypes.as_dtype(dtype).name, shape, user_name
+      )
     )
   if unknown:
     raise errors.UsageError(
-        f'--input_shapes names {sorted(unknown)}, which are not fed. The feeds '
-        f'are: {", ".join(feed.name for feed in result) or "none"}.'
+      f'--input_shapes names {sorted(unknown)}, which are not fed. The feeds '
+      f'are: {", ".join(feed.name for feed in result) or "none"}.'
     )
   return tuple(result)
 
@@ -154,7 +153,7 @@ def _dims(shape: tensor_shape_pb2.TensorShapeProto) -> Sequence[int] | None:
 
 
 def _set_shape(
-    proto: tensor_shape_pb2.TensorShapeProto, shape: Sequence[int]
+  proto: tensor_shape_pb2.TensorShapeProto, shape: Sequence[int]
 ) -> None:
   proto.Clear()
   for size in shape:
@@ -162,30 +161,29 @@ def _set_shape(
 
 
 def _resolve(
-    name: str,
-    declared: Sequence[int] | None,
-    given: Sequence[int] | None,
-    options: base.ImportOptions,
-    notes: list[str],
+  name: str,
+  declared: Sequence[int] | None,
+  given: Sequence[int] | None,
+  options: base.ImportOptions,
+  notes: list[str],
 ) -> tuple[int, ...]:
   if given is not None:
     fits = declared is None or (
-        len(declared) == len(given)
-        and all(d in (-1, g) or g == -1 for d, g in zip(declared, given))
+      len(declared) == len(given)
+      and all(d in (-1, g) or g == -1 for d, g in zip(declared, given))
     )
     if not fits:
       raise errors.UsageError(
-          f'--input_shapes gives {name!r} the shape {list(given)}, but the '
-          f'graph has {list(declared)} (-1 is free).'
+        f'--input_shapes gives {name!r} the shape {list(given)}, but the '
+        f'graph has {list(declared)} (-1 is free).'
       )
     dims = [
-        d if g == -1 else g
-        for d, g in zip(declared or [-1] * len(given), given)
+      d if g == -1 else g for d, g in zip(declared or [-1] * len(given), given)
     ]
   elif declared is None:
     notes.append(
-        f'Feed {name!r} has no shape in the graph; a scalar is assumed '
-        f'(--input_shapes={name}=2,3 says otherwise).'
+      f'Feed {name!r} has no shape in the graph; a scalar is assumed '
+      f'(--input_shapes={name}=2,3 says otherwise).'
     )
     return ()
   else:
@@ -194,13 +192,13 @@ def _resolve(
   is_image = len(dims) in (3, 4) and dims[-1] in (1, 3, 4)
   sides = range(len(dims) - 3, len(dims) - 1) if is_image else ()
   resolved = tuple(
-      size if size >= 0 else _IMAGE_SIDE if i in sides else batch if i == 0 else 1
-      for i, size in enumerate(dims)
+    size if size >= 0 else _IMAGE_SIDE if i in sides else batch if i == 0 else 1
+    for i, size in enumerate(dims)
   )
   if list(resolved) != dims:
     notes.append(
-        f'Feed {name!r} {_text(dims)} is taken as {_text(resolved)} '
-        f'(--batch_size, --input_shapes={name}=... say otherwise).'
+      f'Feed {name!r} {_text(dims)} is taken as {_text(resolved)} '
+      f'(--batch_size, --input_shapes={name}=... say otherwise).'
     )
   return resolved
 

@@ -9,10 +9,11 @@ import collections
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
 
-from placer.core import errors
-from placer.importers import graph_edges
 from tensorflow.core.framework import graph_pb2
 from tensorflow.core.framework import node_def_pb2
+
+from placer.core import errors
+from placer.importers import graph_edges
 
 PLACEHOLDERS = frozenset(('Placeholder', 'PlaceholderV2'))
 _BOOKKEEPING = frozenset((
@@ -42,21 +43,19 @@ def default_fetches(graph_def: graph_pb2.GraphDef) -> tuple[list[str], str]:
   if train:
     return train, 'Fetching the optimiser step: ' + _some(train)
   read = {
-      graph_edges.source(edge)
-      for node in graph_def.node
-      for edge in node.input
+    graph_edges.source(edge) for node in graph_def.node for edge in node.input
   }
   sinks = [node for node in graph_def.node if node.name not in read]
   ends = [
-      node.name
-      for node in sinks
-      if node.op not in _BOOKKEEPING and node.op not in PLACEHOLDERS
+    node.name
+    for node in sinks
+    if node.op not in _BOOKKEEPING and node.op not in PLACEHOLDERS
   ] or [node.name for node in sinks]
   if not ends:
     raise errors.GraphImportError(
-        'The graph has nothing to fetch: '
-        + ('it has no node.' if not nodes else 'each op is read by another.')
-        + ' Name what a step computes with --fetches=NAME,...'
+      'The graph has nothing to fetch: '
+      + ('it has no node.' if not nodes else 'each op is read by another.')
+      + ' Name what a step computes with --fetches=NAME,...'
     )
   return ends, 'Fetching what nothing reads: ' + _some(ends)
 
@@ -67,7 +66,7 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _optimizer_ends(
-    nodes: Mapping[str, node_def_pb2.NodeDef],
+  nodes: Mapping[str, node_def_pb2.NodeDef],
 ) -> list[str]:
   """The last of the groups that wait for the optimiser's updates."""
   waiting: dict[str, list[str]] = collections.defaultdict(list)
@@ -103,9 +102,9 @@ def _is_group(node: node_def_pb2.NodeDef) -> bool:
 
 
 def check_names(
-    wanted: Iterable[str],
-    nodes: Mapping[str, node_def_pb2.NodeDef],
-    flag: str,
+  wanted: Iterable[str],
+  nodes: Mapping[str, node_def_pb2.NodeDef],
+  flag: str,
 ) -> None:
   """Checks that tensors or ops exist.
 
@@ -122,7 +121,7 @@ def check_names(
       continue
     close = difflib.get_close_matches(name.partition(':')[0], nodes, n=5)
     raise errors.UsageError(
-        f'{flag} names {name!r}, which is not in the graph. '
-        + (f'Close names: {", ".join(close)}.' if close else '')
-        + ' `placer inspect` lists the inputs and outputs.'
+      f'{flag} names {name!r}, which is not in the graph. '
+      + (f'Close names: {", ".join(close)}.' if close else '')
+      + ' `placer inspect` lists the inputs and outputs.'
     )

@@ -8,11 +8,12 @@ import dataclasses
 import functools
 from collections.abc import Iterator, Mapping, Sequence
 
+from tensorflow.core.framework import function_pb2
+from tensorflow.core.framework import node_def_pb2
+
 from placer.core import errors
 from placer.importers import graph_edges
 from placer.importers import op_signature
-from tensorflow.core.framework import function_pb2
-from tensorflow.core.framework import node_def_pb2
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,9 +42,9 @@ class FunctionBody:
   """The body of one library function; see the module docstring."""
 
   def __init__(
-      self,
-      function: function_pb2.FunctionDef,
-      library: function_pb2.FunctionDefLibrary,
+    self,
+    function: function_pb2.FunctionDef,
+    library: function_pb2.FunctionDefLibrary,
   ) -> None:
     self._function = function
     self._library = library
@@ -68,7 +69,7 @@ class FunctionBody:
     return scope.body_names[name]
 
   def nodes(
-      self, scope: Scope, anchors: Sequence[str]
+    self, scope: Scope, anchors: Sequence[str]
   ) -> Iterator[node_def_pb2.NodeDef]:
     """Yields the body's nodes as nodes of the caller's graph.
 
@@ -92,7 +93,7 @@ class FunctionBody:
       edges = [self._edge(e, scope, starts) for e in original.input]
       node.input.extend(edges)
       if anchors and not any(
-          graph_edges.source(edge) in scope.names for edge in original.input
+        graph_edges.source(edge) in scope.names for edge in original.input
       ):
         if scope.controls or not original.input:
           node.input.extend(a for a in anchors if a not in edges)
@@ -104,7 +105,7 @@ class FunctionBody:
     starts = self._offsets(scope)
     edges = []
     for name, types in op_signature.arg_types(
-        self._function.signature.output_arg, scope.attrs
+      self._function.signature.output_arg, scope.attrs
     ):
       edge = self._edge(self._function.ret[name], scope, starts)
       source, index = graph_edges.source_and_index(edge)
@@ -112,29 +113,29 @@ class FunctionBody:
         edges.append(edge)
       else:
         edges.extend(
-            graph_edges.tensor(source, index + i) for i in range(len(types))
+          graph_edges.tensor(source, index + i) for i in range(len(types))
         )
     return edges
 
   def result_types(self, scope: Scope) -> list[int]:
     """The dtype enum of each output tensor."""
     return [
-        dtype
-        for _, types in op_signature.arg_types(
-            self._function.signature.output_arg, scope.attrs
-        )
-        for dtype in types
+      dtype
+      for _, types in op_signature.arg_types(
+        self._function.signature.output_arg, scope.attrs
+      )
+      for dtype in types
     ]
 
   def control_results(self, scope: Scope) -> list[str]:
     """'^node' for each of the function's control outputs."""
     return [
-        '^' + scope.names[name]
-        for name in self._function.control_ret.values()
-        if name in scope.names
+      '^' + scope.names[name]
+      for name in self._function.control_ret.values()
+      if name in scope.names
     ]
 
-  @functools.lru_cache(maxsize=None)  # noqa: B019 - lives as long as a load
+  @functools.cache  # noqa: B019 - lives as long as a load
   def results_that_must_wait(self) -> frozenset[int]:
     """Outputs that don't need every control output anyway."""
     controls = set(self._function.control_ret.values()) & set(self._nodes)
@@ -150,14 +151,14 @@ class FunctionBody:
     """{argument name: index of its first tensor among the call's inputs}."""
     offsets, start = {}, 0
     for name, types in op_signature.arg_types(
-        self._function.signature.input_arg, scope.attrs
+      self._function.signature.input_arg, scope.attrs
     ):
       offsets[name] = start
       start += len(types)
     if start != len(scope.inputs):
       raise errors.GraphImportError(
-          f'Function {self.name!r} takes {start} tensors; a call gives it '
-          f'{len(scope.inputs)}.'
+        f'Function {self.name!r} takes {start} tensors; a call gives it '
+        f'{len(scope.inputs)}.'
       )
     return offsets
 
@@ -170,7 +171,7 @@ class FunctionBody:
       return '^' + graph_edges.source(source) if control else source
     if name not in scope.names:
       raise errors.GraphImportError(
-          f'{edge!r} in function {self.name!r} names no node of it.'
+        f'{edge!r} in function {self.name!r} names no node of it.'
       )
     if control:
       return '^' + scope.names[name]
@@ -179,8 +180,8 @@ class FunctionBody:
     if first is None:
       if output and not output.isdigit():
         raise errors.GraphImportError(
-            f'{edge!r} in function {self.name!r}: {name!r} has no output '
-            f'{output!r}.'
+          f'{edge!r} in function {self.name!r}: {name!r} has no output '
+          f'{output!r}.'
         )
       first, index = 0, output
     return graph_edges.tensor(scope.names[name], first + int(index or 0))
@@ -194,10 +195,10 @@ class FunctionBody:
     if definition is None:
       raise errors.GraphImportError(f'Op type {node.op!r} is not registered.')
     attrs = {
-        key: scope.attrs[value.placeholder]
-        if value.placeholder and value.placeholder in scope.attrs
-        else value
-        for key, value in op_signature.with_defaults(node, definition).items()
+      key: scope.attrs[value.placeholder]
+      if value.placeholder and value.placeholder in scope.attrs
+      else value
+      for key, value in op_signature.with_defaults(node, definition).items()
     }
     starts, start = {}, 0
     for output, types in op_signature.arg_types(definition.output_arg, attrs):

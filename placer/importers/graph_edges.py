@@ -33,9 +33,9 @@ def tensor(name: str, index: int) -> str:
 
 
 def reachable(
-    nodes: Mapping[str, node_def_pb2.NodeDef],
-    roots: Iterable[str],
-    stop: Collection[str] = (),
+  nodes: Mapping[str, node_def_pb2.NodeDef],
+  roots: Iterable[str],
+  stop: Collection[str] = (),
 ) -> set[str]:
   """Names of the nodes that the roots need, the roots included.
 
@@ -60,9 +60,9 @@ def reachable(
 
 
 def prune(
-    graph_def: graph_pb2.GraphDef,
-    roots: Iterable[str],
-    stop: Collection[str] = (),
+  graph_def: graph_pb2.GraphDef,
+  roots: Iterable[str],
+  stop: Collection[str] = (),
 ) -> graph_pb2.GraphDef:
   """A GraphDef with just the nodes that `roots` need.
 
@@ -89,7 +89,7 @@ def prune(
 
 
 def _name_kept_classes(
-    graph_def: graph_pb2.GraphDef, keep: Collection[str]
+  graph_def: graph_pb2.GraphDef, keep: Collection[str]
 ) -> None:
   """Ops that were to be with a node that is gone stay with each other."""
   representatives: dict[bytes, str] = {}

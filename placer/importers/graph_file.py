@@ -7,15 +7,16 @@ else what its optimiser does.
 import os
 from collections.abc import Sequence
 
+from tensorflow.core.framework import graph_pb2
+from tensorflow.core.protobuf import meta_graph_pb2
+from tensorflow.core.protobuf import saved_model_pb2
+
 from placer.core import errors
 from placer.importers import base
 from placer.importers import content
 from placer.importers import prepare
 from placer.importers import setup_ops
 from placer.importers import signature
-from tensorflow.core.framework import graph_pb2
-from tensorflow.core.protobuf import meta_graph_pb2
-from tensorflow.core.protobuf import saved_model_pb2
 
 _TRAIN_OP = 'train_op'
 _VARIABLES = ('variables', 'local_variables')
@@ -30,9 +31,7 @@ class GraphFileImporter(base.Importer):
     """Whether `path` is a file."""
     return os.path.isfile(path)
 
-  def load(
-      self, path: str, options: base.ImportOptions
-  ) -> base.ImportedGraph:
+  def load(self, path: str, options: base.ImportOptions) -> base.ImportedGraph:
     """Imports the file; see `base.Importer.load`.
 
     Raises:
@@ -42,20 +41,20 @@ class GraphFileImporter(base.Importer):
     if isinstance(proto, saved_model_pb2.SavedModel):
       folder = os.path.dirname(path) or '.'
       raise errors.GraphImportError(
-          f'{path!r} is the graph of a SavedModel, whose variables lie beside '
-          f'it. Pass the folder: --graph={folder}.'
+        f'{path!r} is the graph of a SavedModel, whose variables lie beside '
+        f'it. Pass the folder: --graph={folder}.'
       )
     if isinstance(proto, graph_pb2.GraphDef):
       return prepare.prepare(
-          prepare.Source(path, 'graph_def', proto, proto), options
+        prepare.Source(path, 'graph_def', proto, proto), options
       )
     return prepare.prepare(meta_graph_source(path, proto, options), options)
 
 
 def meta_graph_source(
-    path: str,
-    meta_graph: meta_graph_pb2.MetaGraphDef,
-    options: base.ImportOptions,
+  path: str,
+  meta_graph: meta_graph_pb2.MetaGraphDef,
+  options: base.ImportOptions,
 ) -> prepare.Source:
   """What a MetaGraphDef says about itself.
 
@@ -82,31 +81,31 @@ def meta_graph_source(
     notes.append(note)
   elif options.signature:
     raise errors.UsageError(
-        f'--signature={options.signature}: {path!r} has no signatures. Leave '
-        'the flag out, or name the outputs with --fetches.'
+      f'--signature={options.signature}: {path!r} has no signatures. Leave '
+      'the flag out, or name the outputs with --fetches.'
     )
   variables = [
-      data
-      for key in _VARIABLES
-      if key in meta_graph.collection_def
-      for data in meta_graph.collection_def[key].bytes_list.value
+    data
+    for key in _VARIABLES
+    if key in meta_graph.collection_def
+    for data in meta_graph.collection_def[key].bytes_list.value
   ]
   return prepare.Source(
-      path,
-      'meta_graph',
-      meta_graph,
-      meta_graph.graph_def,
-      fetches=fetches,
-      feeds=feeds,
-      setup=setup_ops.SetupSource(
-          initializers=setup_ops.initializers_from(variables)
-      ),
-      notes=tuple(notes),
+    path,
+    'meta_graph',
+    meta_graph,
+    meta_graph.graph_def,
+    fetches=fetches,
+    feeds=feeds,
+    setup=setup_ops.SetupSource(
+      initializers=setup_ops.initializers_from(variables)
+    ),
+    notes=tuple(notes),
   )
 
 
 def _node_list(
-    meta_graph: meta_graph_pb2.MetaGraphDef, key: str
+  meta_graph: meta_graph_pb2.MetaGraphDef, key: str
 ) -> Sequence[str]:
   if key not in meta_graph.collection_def:
     return ()

@@ -14,14 +14,15 @@ are done.
 import dataclasses
 from collections.abc import Mapping, Sequence
 
+from tensorflow.core.framework import function_pb2
+from tensorflow.core.framework import graph_pb2
+from tensorflow.core.framework import node_def_pb2
+
 from placer.core import errors
 from placer.core import op_path
 from placer.importers import function_body
 from placer.importers import graph_edges
 from placer.rewriters import function_refs
-from tensorflow.core.framework import function_pb2
-from tensorflow.core.framework import graph_pb2
-from tensorflow.core.framework import node_def_pb2
 
 CALLS = frozenset(('PartitionedCall', 'StatefulPartitionedCall'))
 _MAX_DEPTH = 100
@@ -81,8 +82,8 @@ class _Inliner:
   def __init__(self, graph_def: graph_pb2.GraphDef) -> None:
     self._source = graph_def
     self._functions = {
-        f.signature.name: function_body.FunctionBody(f, graph_def.library)
-        for f in graph_def.library.function
+      f.signature.name: function_body.FunctionBody(f, graph_def.library)
+      for f in graph_def.library.function
     }
     self._graph = graph_pb2.GraphDef()
     self._graph.versions.CopyFrom(graph_def.versions)
@@ -90,8 +91,8 @@ class _Inliner:
     # In a graph with v1 control flow, an op without inputs would run outside
     # its caller's branch or frame; an edge from the caller's input keeps it in.
     self._has_control_flow = any(
-        node.op in ('Switch', 'RefSwitch', 'Enter', 'RefEnter')
-        for node in graph_def.node
+      node.op in ('Switch', 'RefSwitch', 'Enter', 'RefEnter')
+      for node in graph_def.node
     )
     self._un_jitted: list[str] = []
     self._inlined = Inlined(self._graph, {}, {}, set(), {}, [])
@@ -104,8 +105,7 @@ class _Inliner:
       return
     if depth > _MAX_DEPTH:
       raise errors.GraphImportError(
-          f'Function {body.name!r} calls itself without end (from node '
-          f'{path!r}).'
+        f'Function {body.name!r} calls itself without end (from node {path!r}).'
       )
     if node.attr['_XlaMustCompile'].b:
       self._un_jitted.append(path)
@@ -124,40 +124,40 @@ class _Inliner:
       _OwnFunctions(self._source, self._graph).assign()
     if self._un_jitted:
       result.notes.append(
-          f'{len(self._un_jitted)} functions are marked jit_compile=True, which '
-          'ignores devices; they are run op by op here: '
-          f'{", ".join(self._un_jitted[:3])}.'
+        f'{len(self._un_jitted)} functions are marked jit_compile=True, which '
+        'ignores devices; they are run op by op here: '
+        f'{", ".join(self._un_jitted[:3])}.'
       )
     return result
 
   def _called(
-      self, node: node_def_pb2.NodeDef
+    self, node: node_def_pb2.NodeDef
   ) -> function_body.FunctionBody | None:
     if node.op in CALLS:
       name = node.attr['f'].func.name
       if name not in self._functions:
         raise errors.GraphImportError(
-            f'Node {node.name!r} calls function {name!r}, which is not in the '
-            "graph's library. Export the graph with its functions."
+          f'Node {node.name!r} calls function {name!r}, which is not in the '
+          "graph's library. Export the graph with its functions."
         )
       return self._functions[name]
     return self._functions.get(node.op)
 
   def _expand(
-      self,
-      call: node_def_pb2.NodeDef,
-      path: str,
-      body: function_body.FunctionBody,
-      depth: int,
+    self,
+    call: node_def_pb2.NodeDef,
+    path: str,
+    body: function_body.FunctionBody,
+    depth: int,
   ) -> None:
     attrs = call.attr['f'].func.attr if call.op in CALLS else call.attr
     data = [edge for edge in call.input if edge[0] != '^']
     controls = [edge for edge in call.input if edge[0] == '^']
     new_names = {
-        name: self._unique(f'{call.name}/{name}') for name in body.node_names
+      name: self._unique(f'{call.name}/{name}') for name in body.node_names
     }
     scope = function_body.Scope(
-        inputs=data, controls=controls, names=new_names, attrs=attrs
+      inputs=data, controls=controls, names=new_names, attrs=attrs
     )
     prefix = op_path.enter(path, function_refs.LEGACY)
     anchors = self._anchors(data, controls)
@@ -172,28 +172,28 @@ class _Inliner:
     self._outputs(call, body, scope)
 
   def _anchors(
-      self, data: Sequence[str], controls: Sequence[str]
+    self, data: Sequence[str], controls: Sequence[str]
   ) -> Sequence[str]:
     if controls or not self._has_control_flow:
       return controls
     return ['^' + graph_edges.source(edge) for edge in data[:1]]
 
   def _outputs(
-      self,
-      call: node_def_pb2.NodeDef,
-      body: function_body.FunctionBody,
-      scope: function_body.Scope,
+    self,
+    call: node_def_pb2.NodeDef,
+    body: function_body.FunctionBody,
+    scope: function_body.Scope,
   ) -> None:
     """Maps 'call:k' and 'call' (as a control) to what the body makes."""
     results = body.results(scope)
     after = body.control_results(scope) or [
-        '^' + graph_edges.source(edge) for edge in results
+      '^' + graph_edges.source(edge) for edge in results
     ]
     done = self._graph.node.add(name=call.name, op='NoOp', device=call.device)
     done.input.extend(dict.fromkeys(after or scope.controls))
     waits = body.results_that_must_wait()
     for k, (edge, dtype) in enumerate(
-        zip(results, body.result_types(scope), strict=True)
+      zip(results, body.result_types(scope), strict=True)
     ):
       if k in waits:
         name = self._unique(f'{call.name}/placer_output_{k}')
@@ -221,13 +221,13 @@ class _OwnFunctions:
   """Copies library functions until each has exactly one caller."""
 
   def __init__(
-      self, source: graph_pb2.GraphDef, graph: graph_pb2.GraphDef
+    self, source: graph_pb2.GraphDef, graph: graph_pb2.GraphDef
   ) -> None:
     self._functions: Mapping = {
-        f.signature.name: f for f in source.library.function
+      f.signature.name: f for f in source.library.function
     }
     self._gradients = {
-        g.function_name: g.gradient_func for g in source.library.gradient
+      g.function_name: g.gradient_func for g in source.library.gradient
     }
     self._graph = graph
     self._used: set[str] = set()
@@ -238,9 +238,7 @@ class _OwnFunctions:
 
   def _visit(self, nodes, active: tuple[str, ...]) -> None:
     for node in nodes:
-      for label, name in list(
-          function_refs.references(node, self._functions)
-      ):
+      for label, name in list(function_refs.references(node, self._functions)):
         if name in active:  # recursive: cannot be unrolled, stays shared
           continue
         own = self._copy(name)
@@ -260,7 +258,7 @@ class _OwnFunctions:
     gradient = self._gradients.get(name)
     if gradient:
       self._graph.library.gradient.add(
-          function_name=own, gradient_func=gradient
+        function_name=own, gradient_func=gradient
       )
       if gradient not in self._used:  # gradients are named, so stay shared
         self._visit(self._copy(gradient).node_def, (gradient,))

@@ -1,6 +1,6 @@
-from absl.testing import absltest
 import numpy as np
 import tensorflow as tf
+from absl.testing import absltest
 
 from placer.core import errors
 from placer.importers import inline
@@ -10,19 +10,18 @@ _X = np.arange(16, dtype=np.float32).reshape(4, 4) / 20
 
 
 class InlineTest(absltest.TestCase):
-
   def test_values_stay_and_calls_go(self):
     for make, size in (
-        (graphs.functional_loop, 4),
-        (graphs.shared_function, 2),
+      (graphs.functional_loop, 4),
+      (graphs.shared_function, 2),
     ):
       graph_def = make()
       inlined = inline.inline(graph_def)
       self.assertEmpty(graphs.call_nodes(inlined.graph_def))
       feeds = {'x:0': _X[:size, :size]}
       np.testing.assert_allclose(
-          graphs.run(inlined.graph_def, ['out:0'], feeds),
-          graphs.run(graph_def, ['out:0'], feeds),
+        graphs.run(inlined.graph_def, ['out:0'], feeds),
+        graphs.run(graph_def, ['out:0'], feeds),
       )
 
   def test_each_copy_has_its_own_path(self):
@@ -37,12 +36,12 @@ class InlineTest(absltest.TestCase):
     loop = graphs.functional_loop()
     inlined = inline.inline(loop).graph_def
     named = [
-        value.func.name
-        for body in [inlined.node]
-        + [f.node_def for f in inlined.library.function]
-        for node in body
-        for value in node.attr.values()
-        if value.WhichOneof('value') == 'func'
+      value.func.name
+      for body in [inlined.node]
+      + [f.node_def for f in inlined.library.function]
+      for node in body
+      for value in node.attr.values()
+      if value.WhichOneof('value') == 'func'
     ]
     self.assertLen(set(named), len(named))
     self.assertNotEmpty(named)
@@ -56,13 +55,13 @@ class InlineTest(absltest.TestCase):
 
     with tf.Graph().as_default() as graph:
       step = tf.compat.v1.get_variable(
-          'step', initializer=0.0, use_resource=True
+        'step', initializer=0.0, use_resource=True
       )
       # Read after the call's output only: the call is not done before its
       # side effect is, so the reader has to see it.
       with tf.control_dependencies([tf.identity(count())]):
         tf.raw_ops.ReadVariableOp(
-            resource=step.handle, dtype=tf.float32, name='after'
+          resource=step.handle, dtype=tf.float32, name='after'
         )
     inlined = inline.inline(graph.as_graph_def())
     with tf.Graph().as_default() as graph:
@@ -70,7 +69,7 @@ class InlineTest(absltest.TestCase):
     with tf.compat.v1.Session(graph=graph) as session:
       session.run('step/Assign')
       self.assertEqual(
-          [session.run('after:0') for _ in range(3)], [1.0, 2.0, 3.0]
+        [session.run('after:0') for _ in range(3)], [1.0, 2.0, 3.0]
       )
 
   def test_devices_of_bodies_and_of_callers(self):
@@ -85,13 +84,13 @@ class InlineTest(absltest.TestCase):
 
   def test_jit_compiled_calls_are_said(self):
     @tf.function(
-        jit_compile=True, input_signature=[tf.TensorSpec([2], tf.float32)]
+      jit_compile=True, input_signature=[tf.TensorSpec([2], tf.float32)]
     )
     def jitted(x):
       return tf.exp(x)
 
     graph_def = graphs.build(
-        lambda: jitted(tf.compat.v1.placeholder(tf.float32, [2]))
+      lambda: jitted(tf.compat.v1.placeholder(tf.float32, [2]))
     )
     self.assertRegex(' '.join(inline.inline(graph_def).notes), 'jit_compile')
 

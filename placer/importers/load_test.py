@@ -2,10 +2,10 @@
 
 import os
 
-from absl.testing import absltest
-from absl.testing import parameterized
 import numpy as np
 import tensorflow as tf
+from absl.testing import absltest
+from absl.testing import parameterized
 
 from placer.core import errors
 from placer.importers import base
@@ -15,40 +15,37 @@ from placer.testing import shared_inputs
 # File -> (kind, fetches of a step, ops of its main graph); of those that are
 # refused, the reason.
 _ACCEPTED = {
-    'mtcnn.pb': ('graph_def', 3, 894),
-    'resnet50_4gpu_replicated.pb': ('graph_def', 1, 6211),
-    'taxi_estimator_train.meta': ('meta_graph', 2, None),
-    'text_meta_graph.pb': ('meta_graph', 6, 30),
-    'unrolled_lstm.pb': ('graph_def', 1, 529),
-    'saved_model_half_plus_two_cpu': ('saved_model', 1, 8),
-    'saved_model_half_plus_two_gpu': ('saved_model', 1, 7),
-    'saved_model_half_plus_two_pbtxt': ('saved_model', 1, 7),
-    'saved_model_half_plus_two_tf2_cpu': ('saved_model', 1, None),
+  'mtcnn.pb': ('graph_def', 3, 894),
+  'resnet50_4gpu_replicated.pb': ('graph_def', 1, 6211),
+  'taxi_estimator_train.meta': ('meta_graph', 2, None),
+  'text_meta_graph.pb': ('meta_graph', 6, 30),
+  'unrolled_lstm.pb': ('graph_def', 1, 529),
+  'saved_model_half_plus_two_cpu': ('saved_model', 1, 8),
+  'saved_model_half_plus_two_gpu': ('saved_model', 1, 7),
+  'saved_model_half_plus_two_pbtxt': ('saved_model', 1, 7),
+  'saved_model_half_plus_two_tf2_cpu': ('saved_model', 1, None),
 }
 _REFUSED = {
-    'README.md': 'is text, but not a text proto',
-    'grappler': 'is a folder, but not a SavedModel',
-    'graphdef2mlir': 'is a folder, but not a SavedModel',
-    # Invalid on purpose; tf.import_graph_def says the same.
-    'grappler/function_error.pbtxt': 'cycle',
-    'grappler/while_loop_var_handle_op.pbtxt': 'incompatible with expected',
+  'README.md': 'is text, but not a text proto',
+  'grappler': 'is a folder, but not a SavedModel',
+  'graphdef2mlir': 'is a folder, but not a SavedModel',
+  # Invalid on purpose; tf.import_graph_def says the same.
+  'grappler/function_error.pbtxt': 'cycle',
+  'grappler/while_loop_var_handle_op.pbtxt': 'incompatible with expected',
 }
 
 
 class SharedGraphsTest(absltest.TestCase):
-
   def test_every_top_level_entry(self):
     folder = shared_inputs.graphs()
     names = {p.name for p in folder.iterdir()}
     self.assertEqual(
-        names, _ACCEPTED.keys() | {n for n in _REFUSED if '/' not in n}
+      names, _ACCEPTED.keys() | {n for n in _REFUSED if '/' not in n}
     )
     for name in sorted(names):
       with self.subTest(name):
         if name in _REFUSED:
-          with self.assertRaisesRegex(
-              errors.GraphImportError, _REFUSED[name]
-          ):
+          with self.assertRaisesRegex(errors.GraphImportError, _REFUSED[name]):
             base.load(folder / name)
           continue
         kind, fetches, ops = _ACCEPTED[name]
@@ -66,9 +63,7 @@ class SharedGraphsTest(absltest.TestCase):
       name = str(file.relative_to(folder))
       with self.subTest(name):
         if name in _REFUSED:
-          with self.assertRaisesRegex(
-              errors.GraphImportError, _REFUSED[name]
-          ):
+          with self.assertRaisesRegex(errors.GraphImportError, _REFUSED[name]):
             base.load(file)
         else:
           imported = base.load(file)
@@ -77,7 +72,6 @@ class SharedGraphsTest(absltest.TestCase):
 
 
 class OptionsTest(parameterized.TestCase):
-
   def _load(self, graph_def, **options):
     path = self.create_tempfile(content=graph_def.SerializeToString())
     return base.load(path.full_path, base.ImportOptions(**options))
@@ -100,12 +94,10 @@ class OptionsTest(parameterized.TestCase):
     imported = self._load(graphs.training())
     self.assertEqual(imported.program.fetches, ('train',))
     # Each variable of the step is initialised by the graph's own op.
-    handles = {
-        n.name for n in imported.graph_def.node if n.op == 'VarHandleOp'
-    }
+    handles = {n.name for n in imported.graph_def.node if n.op == 'VarHandleOp'}
     self.assertLen(imported.program.setup_ops, len(handles))
     self.assertContainsSubset(
-        {'dense/weight/Assign'}, imported.program.setup_ops
+      {'dense/weight/Assign'}, imported.program.setup_ops
     )
 
   def test_unknown_names_get_close_ones(self):
@@ -121,10 +113,10 @@ class OptionsTest(parameterized.TestCase):
 
     graph_def = graphs.build(make)
     for options, shape in (
-        ({}, (1, 1)),
-        ({'batch_size': 5}, (5, 1)),
-        ({'input_shapes': {'x': (2, 3)}}, (2, 3)),
-        ({'input_shapes': {'x:0': (-1, 3)}, 'batch_size': 4}, (4, 3)),
+      ({}, (1, 1)),
+      ({'batch_size': 5}, (5, 1)),
+      ({'input_shapes': {'x': (2, 3)}}, (2, 3)),
+      ({'input_shapes': {'x:0': (-1, 3)}, 'batch_size': 4}, (4, 3)),
     ):
       imported = self._load(graph_def, **options)
       self.assertEqual(imported.program.feeds[0].shape, shape)
@@ -135,9 +127,7 @@ class OptionsTest(parameterized.TestCase):
       self._load(graph_def, input_shapes={'x': (1, 2, 3)})
 
   def test_feeding_an_inner_tensor_cuts_the_graph_there(self):
-    imported = self._load(
-        graphs.chain('square', 'exp'), feeds=('square:0',)
-    )
+    imported = self._load(graphs.chain('square', 'exp'), feeds=('square:0',))
     ops = {n.name: n.op for n in imported.graph_def.node}
     self.assertEqual(ops, {'square': 'Placeholder', 'exp': 'Exp'})
     self.assertEqual(imported.not_original, {'square'})
@@ -155,9 +145,9 @@ class OptionsTest(parameterized.TestCase):
   def test_bodies_get_shapes(self):
     imported = self._load(graphs.functional_loop())
     shapes = {
-        name: outputs[0][1]
-        for name, outputs in imported.outputs.items()
-        if name.endswith('body/step')
+      name: outputs[0][1]
+      for name, outputs in imported.outputs.items()
+      if name.endswith('body/step')
     }
     self.assertEqual(list(shapes.values()), [(4, 4)])
 
@@ -167,10 +157,8 @@ class OptionsTest(parameterized.TestCase):
 
 
 class SavedModelTest(absltest.TestCase):
-
   def _save(self) -> str:
     class Module(tf.Module):
-
       def __init__(self):
         super().__init__()
         self.weight = tf.Variable([[2.0, 0.0], [0.0, 3.0]])
@@ -208,17 +196,17 @@ class SavedModelTest(absltest.TestCase):
     graph = tf.Graph()
     with graph.as_default():
       tf.graph_util.import_graph_def(
-          tf.compat.v1.GraphDef.FromString(program.setup_graph_def), name=''
+        tf.compat.v1.GraphDef.FromString(program.setup_graph_def), name=''
       )
     with tf.compat.v1.Session(graph=graph) as session:
       for op in program.setup_ops:
         session.run(op)
       handle = next(
-          op for op in graph.get_operations() if op.type == 'VarHandleOp'
+        op for op in graph.get_operations() if op.type == 'VarHandleOp'
       )
       with graph.as_default():
         value = tf.raw_ops.ReadVariableOp(
-            resource=handle.outputs[0], dtype=tf.float32
+          resource=handle.outputs[0], dtype=tf.float32
         )
       np.testing.assert_array_equal(session.run(value), [[2, 0], [0, 3]])
 

@@ -11,7 +11,7 @@ Attrs = Mapping[str, attr_value_pb2.AttrValue]
 
 
 def op_def(
-    name: str, functions: Mapping[str, op_def_pb2.OpDef] | None = None
+  name: str, functions: Mapping[str, op_def_pb2.OpDef] | None = None
 ) -> op_def_pb2.OpDef | None:
   """The OpDef of an op type or library function, or None if there is none.
 
@@ -25,7 +25,7 @@ def op_def(
 
 
 def arg_types(
-    args: Sequence[op_def_pb2.OpDef.ArgDef], attrs: Attrs
+  args: Sequence[op_def_pb2.OpDef.ArgDef], attrs: Attrs
 ) -> Iterator[tuple[str, list[int]]]:
   """Yields each argument's name and the types of its tensors.
 
@@ -50,13 +50,13 @@ def arg_types(
 
 
 def with_defaults(
-    node: node_def_pb2.NodeDef, definition: op_def_pb2.OpDef
+  node: node_def_pb2.NodeDef, definition: op_def_pb2.OpDef
 ) -> Attrs:
   """The node's attributes, with the OpDef's defaults for those it lacks."""
   missing = [
-      attr
-      for attr in definition.attr
-      if attr.name not in node.attr and attr.HasField('default_value')
+    attr
+    for attr in definition.attr
+    if attr.name not in node.attr and attr.HasField('default_value')
   ]
   if not missing:
     return node.attr
@@ -66,12 +66,12 @@ def with_defaults(
 
 
 def output_types(
-    node: node_def_pb2.NodeDef, definition: op_def_pb2.OpDef
+  node: node_def_pb2.NodeDef, definition: op_def_pb2.OpDef
 ) -> list[int]:
   """The dtype enum of each output tensor of a node."""
   attrs = with_defaults(node, definition)
   return [
-      dtype
-      for _, types in arg_types(definition.output_arg, attrs)
-      for dtype in types
+    dtype
+    for _, types in arg_types(definition.output_arg, attrs)
+    for dtype in types
   ]

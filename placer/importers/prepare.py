@@ -10,6 +10,8 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
+from tensorflow.core.framework import graph_pb2
+
 from placer.core import errors
 from placer.core import program as program_lib
 from placer.importers import base
@@ -21,7 +23,6 @@ from placer.importers import repair as repair_lib
 from placer.importers import setup_ops
 from placer.importers import shapes
 from placer.rewriters import strip
-from tensorflow.core.framework import graph_pb2
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,15 +49,13 @@ class Source:
   fetches: tuple[str, ...] = ()
   feeds: Mapping[str, str] | None = None
   setup: setup_ops.SetupSource = dataclasses.field(
-      default_factory=setup_ops.SetupSource
+    default_factory=setup_ops.SetupSource
   )
   meta_graph_index: int = 0
   notes: tuple[str, ...] = ()
 
 
-def prepare(
-    source: Source, options: base.ImportOptions
-) -> base.ImportedGraph:
+def prepare(source: Source, options: base.ImportOptions) -> base.ImportedGraph:
   """Makes the ImportedGraph of a source.
 
   Args:
@@ -77,7 +76,7 @@ def prepare(
   old_to_new = {old: new for new, old in renamed.items()}
   nodes = {node.name: node for node in repaired.node}
   fetches = [
-      _renamed(name, old_to_new) for name in options.fetches or source.fetches
+    _renamed(name, old_to_new) for name in options.fetches or source.fetches
   ]
   fetches_lib.check_names(fetches, nodes, '--fetches')
   if not fetches:
@@ -93,12 +92,12 @@ def prepare(
   notes += inlined.notes
   fetches = [edge for name in fetches for edge in _inlined_fetch(name, inlined)]
   step = graph_edges.prune(
-      inlined.graph_def, [graph_edges.source(name) for name in fetches]
+    inlined.graph_def, [graph_edges.source(name) for name in fetches]
   )
   setup_graph, ops = setup_ops.setup(repaired, step, source.setup, notes)
   op_paths = {
-      name: _with_old_head(path, renamed)
-      for name, path in (renamed | inlined.op_paths).items()
+    name: _with_old_head(path, renamed)
+    for name, path in (renamed | inlined.op_paths).items()
   }
   found_devices = strip.devices(step)
   strip.strip_in_place(step)
@@ -107,32 +106,32 @@ def prepare(
   feeds = feeds_lib.resolve_shapes(step, cut.feeds, options, notes)
   outputs = shapes.infer(step, source.path)
   program = program_lib.Program(
-      # Deterministic, since the fingerprint tells a resumed search its graph.
-      graph_def=step.SerializeToString(deterministic=True),
-      setup_graph_def=(
-          setup_graph.SerializeToString(deterministic=True) if ops else b''
-      ),
-      setup_ops=ops,
-      feeds=feeds,
-      fetches=tuple(dict.fromkeys(fetches)),
-      op_paths=op_paths,
-      op_libraries=tuple(options.op_libraries),
+    # Deterministic, since the fingerprint tells a resumed search its graph.
+    graph_def=step.SerializeToString(deterministic=True),
+    setup_graph_def=(
+      setup_graph.SerializeToString(deterministic=True) if ops else b''
+    ),
+    setup_ops=ops,
+    feeds=feeds,
+    fetches=tuple(dict.fromkeys(fetches)),
+    op_paths=op_paths,
+    op_libraries=tuple(options.op_libraries),
   )
   return base.ImportedGraph(
-      source=source.path,
-      kind=source.kind,
-      original=source.original,
-      program=program,
-      graph_def=step,
-      outputs=outputs,
-      original_devices={
-          program.path(name): device for name, device in found_devices.items()
-      },
-      meta_graph_index=source.meta_graph_index,
-      not_original=frozenset(
-          program.path(name) for name in cut.made | inlined.made
-      ),
-      notes=tuple(notes),
+    source=source.path,
+    kind=source.kind,
+    original=source.original,
+    program=program,
+    graph_def=step,
+    outputs=outputs,
+    original_devices={
+      program.path(name): device for name, device in found_devices.items()
+    },
+    meta_graph_index=source.meta_graph_index,
+    not_original=frozenset(
+      program.path(name) for name in cut.made | inlined.made
+    ),
+    notes=tuple(notes),
   )
 
 
@@ -159,43 +158,43 @@ def _with_old_head(path: str, renamed: Mapping[str, str]) -> str:
 
 
 def _chosen_feeds(
-    source: Source,
-    options: base.ImportOptions,
-    nodes: Mapping[str, Any],
-    old_to_new: Mapping[str, str],
+  source: Source,
+  options: base.ImportOptions,
+  nodes: Mapping[str, Any],
+  old_to_new: Mapping[str, str],
 ) -> dict[str, str] | None:
   """{tensor: what the user calls it}, or None for every placeholder."""
   if options.feeds:
     chosen = {
-        _tensor(_renamed(name, old_to_new)): name for name in options.feeds
+      _tensor(_renamed(name, old_to_new)): name for name in options.feeds
     }
     fetches_lib.check_names(chosen, nodes, '--feeds')
     return chosen
   if source.feeds is None:
     return None
   chosen = {
-      _tensor(_renamed(tensor, old_to_new)): name
-      for tensor, name in source.feeds.items()
+    _tensor(_renamed(tensor, old_to_new)): name
+    for tensor, name in source.feeds.items()
   }
   missing = [t for t in chosen if graph_edges.source(t) not in nodes]
   if missing:
     raise errors.GraphImportError(
-        f'The signature feeds {missing[0]!r}, which is not in the graph of '
-        f'{source.path!r}. Choose another with --signature, or name the inputs '
-        'with --feeds.'
+      f'The signature feeds {missing[0]!r}, which is not in the graph of '
+      f'{source.path!r}. Choose another with --signature, or name the inputs '
+      'with --feeds.'
     )
   return chosen
 
 
 def _needed_feeds(
-    step: graph_pb2.GraphDef, feeds: Mapping[str, str] | None
+  step: graph_pb2.GraphDef, feeds: Mapping[str, str] | None
 ) -> dict[str, str]:
   """The feeds that the step needs: those chosen and every placeholder left."""
   names = {node.name for node in step.node}
   needed = {
-      tensor: name
-      for tensor, name in (feeds or {}).items()
-      if graph_edges.source(tensor) in names
+    tensor: name
+    for tensor, name in (feeds or {}).items()
+    if graph_edges.source(tensor) in names
   }
   chosen = {graph_edges.source(tensor) for tensor in needed}
   for node in step.node:

@@ -15,17 +15,18 @@ once.
 import collections
 from collections.abc import Iterable
 
+from tensorflow.core.framework import graph_pb2
+from tensorflow.core.framework import node_def_pb2
+
 from placer.core import errors
 from placer.importers import graph_edges
 from placer.importers import op_signature
-from tensorflow.core.framework import graph_pb2
-from tensorflow.core.framework import node_def_pb2
 
 _PREFIX = 'placer'
 
 
 def repair(
-    graph_def: graph_pb2.GraphDef,
+  graph_def: graph_pb2.GraphDef,
 ) -> tuple[graph_pb2.GraphDef, dict[str, str], list[str]]:
   """A copy of `graph_def` that TensorFlow can import.
 
@@ -55,8 +56,8 @@ def _check_duplicates(nodes: Iterable[node_def_pb2.NodeDef]) -> None:
   twice = [name for name, count in counts.items() if count > 1]
   if twice:
     raise errors.GraphImportError(
-        f'{len(twice)} node names occur twice: {", ".join(twice[:5])}. A '
-        'GraphDef has each name once; export it again.'
+      f'{len(twice)} node names occur twice: {", ".join(twice[:5])}. A '
+      'GraphDef has each name once; export it again.'
     )
 
 
@@ -66,30 +67,30 @@ def _check_registered(graph_def: graph_pb2.GraphDef) -> None:
   for function in graph_def.library.function:
     used.update(node.op for node in function.node_def)
   missing = {
-      op: count
-      for op, count in sorted(used.items())
-      if op not in functions and op_signature.op_def(op) is None
+    op: count
+    for op, count in sorted(used.items())
+    if op not in functions and op_signature.op_def(op) is None
   }
   if missing:
     listed = ', '.join(
-        f'{op} ({count} node{"s" if count > 1 else ""})'
-        for op, count in missing.items()
+      f'{op} ({count} node{"s" if count > 1 else ""})'
+      for op, count in missing.items()
     )
     raise errors.GraphImportError(
-        f'{len(missing)} op types are not registered in this TensorFlow: '
-        f'{listed}. Pass the library that has them: --op_library=FILE.so '
-        '(repeat it for several).'
+      f'{len(missing)} op types are not registered in this TensorFlow: '
+      f'{listed}. Pass the library that has them: --op_library=FILE.so '
+      '(repeat it for several).'
     )
 
 
 def _strip_unknown_attrs(
-    graph_def: graph_pb2.GraphDef, notes: list[str]
+  graph_def: graph_pb2.GraphDef, notes: list[str]
 ) -> None:
   functions = {f.signature.name for f in graph_def.library.function}
   known: dict[str, frozenset[str]] = {}
   dropped: collections.Counter[str] = collections.Counter()
   bodies = [graph_def.node] + [
-      function.node_def for function in graph_def.library.function
+    function.node_def for function in graph_def.library.function
   ]
   for nodes in bodies:
     for node in nodes:
@@ -104,8 +105,8 @@ def _strip_unknown_attrs(
           dropped[f'{node.op}.{name}'] += 1
   if dropped:
     notes.append(
-        'Dropped attributes that this TensorFlow does not know: '
-        f'{", ".join(sorted(dropped))}.'
+      'Dropped attributes that this TensorFlow does not know: '
+      f'{", ".join(sorted(dropped))}.'
     )
 
 
@@ -134,14 +135,14 @@ def _rename(graph_def: graph_pb2.GraphDef, notes: list[str]) -> dict[str, str]:
         if target in new_names:
           entries[i] = f'loc:@{new_names[target]}'.encode()
   notes.append(
-      f'Renamed {len(new_names)} nodes whose names start with "_" '
-      f'({", ".join(list(new_names)[:3])}); outputs have the old names again.'
+    f'Renamed {len(new_names)} nodes whose names start with "_" '
+    f'({", ".join(list(new_names)[:3])}); outputs have the old names again.'
   )
   return {new: old for old, new in new_names.items()}
 
 
 def _replace_function_ends(
-    nodes: Iterable[node_def_pb2.NodeDef], notes: list[str]
+  nodes: Iterable[node_def_pb2.NodeDef], notes: list[str]
 ) -> None:
   replaced = 0
   for node in nodes:
@@ -165,8 +166,8 @@ def _replace_function_ends(
       replaced += 1
   if replaced:
     notes.append(
-        f'Read {replaced} _Arg/_Retval nodes of a dumped function as '
-        'placeholders and fetches.'
+      f'Read {replaced} _Arg/_Retval nodes of a dumped function as '
+      'placeholders and fetches.'
     )
 
 
@@ -177,7 +178,7 @@ def _keep_attrs(node: node_def_pb2.NodeDef, *names: str) -> None:
 
 
 def _drop_dangling_classes(
-    nodes: Iterable[node_def_pb2.NodeDef], notes: list[str]
+  nodes: Iterable[node_def_pb2.NodeDef], notes: list[str]
 ) -> None:
   names = {node.name for node in nodes}
   dangling = set()
@@ -200,6 +201,6 @@ def _drop_dangling_classes(
       del node.attr['_class']
   if dangling:
     notes.append(
-        f'Dropped colocation with {len(dangling)} nodes that are not in the '
-        f'graph: {", ".join(sorted(dangling)[:3])}.'
+      f'Dropped colocation with {len(dangling)} nodes that are not in the '
+      f'graph: {", ".join(sorted(dangling)[:3])}.'
     )

@@ -1,13 +1,12 @@
 from absl.testing import absltest
+from tensorflow.core.framework import graph_pb2
 
 from placer.core import errors
 from placer.importers import repair
 from placer.testing import graphs
-from tensorflow.core.framework import graph_pb2
 
 
 class RepairTest(absltest.TestCase):
-
   def test_names_with_underscore_are_renamed_everywhere(self):
     graph_def = graphs.chain('square', 'exp')
     for node in graph_def.node:
@@ -23,8 +22,8 @@ class RepairTest(absltest.TestCase):
     by_name = {node.name: node for node in repaired.node}
     self.assertEqual(by_name[new['_exp']].input[0], new['_square'])
     self.assertEqual(
-        by_name[new['_exp']].attr['_class'].list.s[0].decode(),
-        f'loc:@{new["_x"]}',
+      by_name[new['_exp']].attr['_class'].list.s[0].decode(),
+      f'loc:@{new["_x"]}',
     )
     self.assertRegex(' '.join(notes), 'Renamed 3 nodes')
 
@@ -33,7 +32,7 @@ class RepairTest(absltest.TestCase):
     graph_def.node[1].op = 'ZetaOp'
     graph_def.node[2].op = 'AlphaOp'
     with self.assertRaisesRegex(
-        errors.GraphImportError, '2 op types.*AlphaOp.*ZetaOp.*--op_library'
+      errors.GraphImportError, '2 op types.*AlphaOp.*ZetaOp.*--op_library'
     ):
       repair.repair(graph_def)
 

@@ -6,6 +6,9 @@ checkpoint layouts work; assets are named by their full paths.
 
 import os
 
+from tensorflow.core.protobuf import meta_graph_pb2
+from tensorflow.core.protobuf import saved_model_pb2
+
 from placer.core import errors
 from placer.importers import base
 from placer.importers import content
@@ -13,8 +16,6 @@ from placer.importers import graph_file
 from placer.importers import prepare
 from placer.importers import setup_ops
 from placer.importers import signature
-from tensorflow.core.protobuf import meta_graph_pb2
-from tensorflow.core.protobuf import saved_model_pb2
 
 FILES = ('saved_model.pb', 'saved_model.pbtxt')
 _SERVE = 'serve'
@@ -29,9 +30,7 @@ class SavedModelImporter(base.Importer):
     """Whether `path` is a folder."""
     return os.path.isdir(path)
 
-  def load(
-      self, path: str, options: base.ImportOptions
-  ) -> base.ImportedGraph:
+  def load(self, path: str, options: base.ImportOptions) -> base.ImportedGraph:
     """Imports the folder; see `base.Importer.load`.
 
     Raises:
@@ -40,8 +39,8 @@ class SavedModelImporter(base.Importer):
     saved_model = content.read(_proto_file(path))
     if not isinstance(saved_model, saved_model_pb2.SavedModel):
       raise errors.GraphImportError(
-          f'{_proto_file(path)!r} holds a {saved_model.DESCRIPTOR.name}, not a '
-          'SavedModel. Pass the file itself, or export the model again.'
+        f'{_proto_file(path)!r} holds a {saved_model.DESCRIPTOR.name}, not a '
+        'SavedModel. Pass the file itself, or export the model again.'
       )
     index, note = _choose(saved_model, options.tags, path)
     meta_graph = saved_model.meta_graphs[index]
@@ -55,18 +54,18 @@ class SavedModelImporter(base.Importer):
       feeds, fetches = found.feeds, found.fetches
       notes.extend(found.notes)
     return prepare.prepare(
-        prepare.Source(
-            path,
-            self.kind,
-            saved_model,
-            meta_graph.graph_def,
-            fetches=fetches,
-            feeds=feeds,
-            setup=_setup(path, meta_graph),
-            meta_graph_index=index,
-            notes=tuple(notes),
-        ),
-        options,
+      prepare.Source(
+        path,
+        self.kind,
+        saved_model,
+        meta_graph.graph_def,
+        fetches=fetches,
+        feeds=feeds,
+        setup=_setup(path, meta_graph),
+        meta_graph_index=index,
+        notes=tuple(notes),
+      ),
+      options,
     )
 
 
@@ -77,54 +76,52 @@ def _proto_file(path: str) -> str:
       return file
   names = sorted(os.listdir(path))
   raise errors.GraphImportError(
-      f'{path!r} is a folder, but not a SavedModel: it has no '
-      f'{" or ".join(FILES)}. It holds: {", ".join(names[:8]) or "nothing"}. '
-      'Pass a SavedModel folder, or a file in it.'
+    f'{path!r} is a folder, but not a SavedModel: it has no '
+    f'{" or ".join(FILES)}. It holds: {", ".join(names[:8]) or "nothing"}. '
+    'Pass a SavedModel folder, or a file in it.'
   )
 
 
 def _choose(
-    saved_model: saved_model_pb2.SavedModel, tags: tuple[str, ...], path: str
+  saved_model: saved_model_pb2.SavedModel, tags: tuple[str, ...], path: str
 ) -> tuple[int, str]:
   """(index of the MetaGraph with these tags, a note if there was a choice)."""
-  sets = [
-      tuple(sorted(m.meta_info_def.tags)) for m in saved_model.meta_graphs
-  ]
+  sets = [tuple(sorted(m.meta_info_def.tags)) for m in saved_model.meta_graphs]
   text = '; '.join(','.join(found) or '(none)' for found in sets)
   if tags:
     wanted = tuple(sorted(tags))
     if wanted in sets:
       return sets.index(wanted), ''
     raise errors.UsageError(
-        f'--tags={",".join(tags)}: {path!r} has no such MetaGraph. Its tags '
-        f'are: {text}.'
+      f'--tags={",".join(tags)}: {path!r} has no such MetaGraph. Its tags '
+      f'are: {text}.'
     )
   if len(sets) == 1:
     return 0, ''
   for wanted in ((_SERVE,), sets[0]):
     if wanted in sets:
       return (
-          sets.index(wanted),
-          f'Using tags {",".join(wanted) or "(none)"} of: {text} (--tags).',
+        sets.index(wanted),
+        f'Using tags {",".join(wanted) or "(none)"} of: {text} (--tags).',
       )
   raise AssertionError('sets[0] is in sets')
 
 
 def _setup(
-    path: str, meta_graph: meta_graph_pb2.MetaGraphDef
+  path: str, meta_graph: meta_graph_pb2.MetaGraphDef
 ) -> setup_ops.SetupSource:
   path = os.path.abspath(path)
   constants = {
-      asset.tensor_info.name.partition(':')[0]: os.path.join(
-          path, 'assets', asset.filename
-      ).encode()
-      for asset in _assets(meta_graph)
+    asset.tensor_info.name.partition(':')[0]: os.path.join(
+      path, 'assets', asset.filename
+    ).encode()
+    for asset in _assets(meta_graph)
   }
   variables = [
-      data
-      for key in ('variables', 'local_variables')
-      if key in meta_graph.collection_def
-      for data in meta_graph.collection_def[key].bytes_list.value
+    data
+    for key in ('variables', 'local_variables')
+    if key in meta_graph.collection_def
+    for data in meta_graph.collection_def[key].bytes_list.value
   ]
   saver = meta_graph.saver_def
   prefix = os.path.join(path, 'variables', 'variables')
@@ -134,9 +131,9 @@ def _setup(
     name = saver.filename_tensor_name.partition(':')[0]
     constants[name] = prefix.encode()
   return setup_ops.SetupSource(
-      initializers=setup_ops.initializers_from(variables),
-      restore_op=restore_op,
-      constants=constants,
+    initializers=setup_ops.initializers_from(variables),
+    restore_op=restore_op,
+    constants=constants,
   )
 
 

@@ -10,13 +10,14 @@ the handles with the step's graph.
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 
-from placer.importers import graph_edges
-from placer.importers import inline as inline_lib
 from tensorflow.core.framework import graph_pb2
 from tensorflow.core.framework import node_def_pb2
 from tensorflow.core.framework import types_pb2
 from tensorflow.core.framework import variable_pb2
 from tensorflow.python.framework import tensor_util
+
+from placer.importers import graph_edges
+from placer.importers import inline as inline_lib
 
 PREFIX = 'placer_setup/'
 _HANDLES = frozenset(('VarHandleOp', 'VariableV2', 'Variable'))
@@ -49,10 +50,10 @@ class SetupSource:
 
 
 def setup(
-    graph_def: graph_pb2.GraphDef,
-    step: graph_pb2.GraphDef,
-    source: SetupSource,
-    notes: list[str],
+  graph_def: graph_pb2.GraphDef,
+  step: graph_pb2.GraphDef,
+  source: SetupSource,
+  notes: list[str],
 ) -> tuple[graph_pb2.GraphDef, tuple[str, ...]]:
   """Makes the setup graph of a step.
 
@@ -74,23 +75,21 @@ def setup(
   initializers = _assignments(whole) | dict(source.initializers)
   names = {node.name for node in whole.node}
   roots = [
-      initializers[handle.name]
-      for handle in handles
-      if handle.name not in restored
-      and initializers.get(handle.name) in names
+    initializers[handle.name]
+    for handle in handles
+    if handle.name not in restored and initializers.get(handle.name) in names
   ]
   roots += [
-      node.name
-      for node in whole.node
-      if node.op in _TABLE_INITS
-      and graph_edges.source(node.input[0]) in tables
+    node.name
+    for node in whole.node
+    if node.op in _TABLE_INITS and graph_edges.source(node.input[0]) in tables
   ]
   _merge(result, inline_lib.inline(graph_edges.prune(whole, roots)).graph_def)
   bare = [
-      handle
-      for handle in handles
-      if handle.name not in restored
-      and initializers.get(handle.name) not in names
+    handle
+    for handle in handles
+    if handle.name not in restored
+    and initializers.get(handle.name) not in names
   ]
   synthetic = _synthetic_all(result, bare, notes)
   ops = [*restored.values(), *roots, *synthetic]
@@ -98,35 +97,33 @@ def setup(
 
 
 def _restore(
-    whole: graph_pb2.GraphDef,
-    handles: Sequence[node_def_pb2.NodeDef],
-    restore_op: str,
+  whole: graph_pb2.GraphDef,
+  handles: Sequence[node_def_pb2.NodeDef],
+  restore_op: str,
 ) -> tuple[dict[str, str], graph_pb2.GraphDef]:
   """({handle: the op that restores it}, the graph of just these ops)."""
   if not restore_op:
     return {}, graph_pb2.GraphDef(versions=whole.versions)
-  inlined = inline_lib.inline(
-      graph_edges.prune(whole, [restore_op])
-  ).graph_def
+  inlined = inline_lib.inline(graph_edges.prune(whole, [restore_op])).graph_def
   wanted = {handle.name for handle in handles}
   restored = {
-      name: op for name, op in _assignments(inlined).items() if name in wanted
+    name: op for name, op in _assignments(inlined).items() if name in wanted
   }
   return restored, graph_edges.prune(inlined, restored.values())
 
 
 def _synthetic_all(
-    graph: graph_pb2.GraphDef,
-    handles: Sequence[node_def_pb2.NodeDef],
-    notes: list[str],
+  graph: graph_pb2.GraphDef,
+  handles: Sequence[node_def_pb2.NodeDef],
+  notes: list[str],
 ) -> list[str]:
   """Adds assignments of small constants; returns those that could be made."""
   if not handles:
     return []
   notes.append(
-      f'{len(handles)} variables have no initial value in the graph '
-      f'({", ".join(handle.name for handle in handles[:3])}); small constants '
-      'are used to measure.'
+    f'{len(handles)} variables have no initial value in the graph '
+    f'({", ".join(handle.name for handle in handles[:3])}); small constants '
+    'are used to measure.'
   )
   names = {node.name for node in graph.node}
   graph.node.extend(handle for handle in handles if handle.name not in names)
@@ -143,13 +140,11 @@ def _assignments(graph_def: graph_pb2.GraphDef) -> dict[str, str]:
     handle = _handle(node.input[0], nodes)
     if not handle or handle in found:
       continue
-    needed = graph_edges.reachable(
-        nodes, [graph_edges.source(node.input[1])]
-    )
+    needed = graph_edges.reachable(nodes, [graph_edges.source(node.input[1])])
     # An update of a moving average reads what it assigns; a placeholder
     # (a saver's file name) has no value here.
     if handle in needed or any(
-        nodes[name].op == 'Placeholder' for name in needed
+      nodes[name].op == 'Placeholder' for name in needed
     ):
       continue
     found[handle] = node.name
@@ -164,7 +159,7 @@ def _handle(edge: str, nodes: Mapping[str, node_def_pb2.NodeDef]) -> str:
 
 
 def _with_constants(
-    graph_def: graph_pb2.GraphDef, constants: Mapping[str, bytes]
+  graph_def: graph_pb2.GraphDef, constants: Mapping[str, bytes]
 ) -> graph_pb2.GraphDef:
   if not constants:
     return graph_def
@@ -177,7 +172,7 @@ def _with_constants(
       node.name, node.op = name, 'Const'
       node.attr['dtype'].type = types_pb2.DT_STRING
       node.attr['value'].tensor.CopyFrom(
-          tensor_util.make_tensor_proto(constants[name])
+        tensor_util.make_tensor_proto(constants[name])
       )
   return result
 
@@ -187,12 +182,12 @@ def _merge(graph: graph_pb2.GraphDef, other: graph_pb2.GraphDef) -> None:
   graph.node.extend(node for node in other.node if node.name not in names)
   functions = {f.signature.name for f in graph.library.function}
   graph.library.function.extend(
-      f for f in other.library.function if f.signature.name not in functions
+    f for f in other.library.function if f.signature.name not in functions
   )
 
 
 def _synthetic(
-    graph: graph_pb2.GraphDef, handle: node_def_pb2.NodeDef
+  graph: graph_pb2.GraphDef, handle: node_def_pb2.NodeDef
 ) -> str | None:
   """Adds an assignment of a small constant; None if the shape is unknown."""
   shape = handle.attr['shape'].shape
@@ -204,7 +199,7 @@ def _synthetic(
   dims_node = graph.node.add(name=name + '/shape', op='Const')
   dims_node.attr['dtype'].type = types_pb2.DT_INT32
   dims_node.attr['value'].tensor.CopyFrom(
-      tensor_util.make_tensor_proto(dims, dtype='int32', shape=[len(dims)])
+    tensor_util.make_tensor_proto(dims, dtype='int32', shape=[len(dims)])
   )
   value = graph.node.add(name=name + '/scalar', op='Const')
   value.attr['dtype'].type = dtype
@@ -216,7 +211,7 @@ def _synthetic(
   fill.attr['index_type'].type = types_pb2.DT_INT32
   is_resource = handle.op == 'VarHandleOp'
   assign = graph.node.add(
-      name=name + '/assign', op='AssignVariableOp' if is_resource else 'Assign'
+    name=name + '/assign', op='AssignVariableOp' if is_resource else 'Assign'
   )
   assign.input.extend([handle.name, fill.name])
   assign.attr['dtype' if is_resource else 'T'].type = dtype
@@ -240,6 +235,6 @@ def initializers_from(variables: Iterable[bytes]) -> dict[str, str]:
   for data in variables:
     variable = variable_pb2.VariableDef.FromString(data)
     result[graph_edges.source(variable.variable_name)] = (
-        variable.initializer_name
+      variable.initializer_name
     )
   return result

@@ -9,13 +9,13 @@ import re
 from collections.abc import Iterable, Sequence
 
 import tensorflow as tf
-from placer.core import errors
-from placer.core import op_path
-from placer.importers import base
-from placer.rewriters import function_refs
 from tensorflow.core.framework import graph_pb2
 from tensorflow.python.framework import errors_impl
 from tensorflow.python.framework import function_def_to_graph
+
+from placer.core import errors
+from placer.core import op_path
+from placer.rewriters import function_refs
 
 _NESTED = re.compile(r'\{\{[^{}]*\}\}')
 _OPS_WITH_BODIES = frozenset((
@@ -25,7 +25,7 @@ _OPS_WITH_BODIES = frozenset((
 
 
 def infer(
-    graph_def: graph_pb2.GraphDef, source: str
+  graph_def: graph_pb2.GraphDef, source: str
 ) -> dict[str, tuple[tuple[int, tuple[int, ...] | None], ...]]:
   """Types and shapes of all outputs of a graph.
 
@@ -46,12 +46,10 @@ def infer(
       tf.graph_util.import_graph_def(graph_def, name='')
     except (ValueError, TypeError, errors_impl.OpError, KeyError) as error:
       raise errors.GraphImportError(
-          f'TensorFlow {tf.__version__} does not take the graph of {source!r}: '
-          f'{_sentence(error)}'
+        f'TensorFlow {tf.__version__} does not take the graph of {source!r}: '
+        f'{_sentence(error)}'
       ) from error
-    outputs = {
-        op.name: _described(op.outputs) for op in graph.get_operations()
-    }
+    outputs = {op.name: _described(op.outputs) for op in graph.get_operations()}
     functions = {f.signature.name: f for f in graph_def.library.function}
     for node in graph_def.node if functions else ():
       if node.op in _OPS_WITH_BODIES:
@@ -72,7 +70,7 @@ def _bodies(node, path, given, functions, outputs, active) -> None:
       shapes = None
     try:
       body = function_def_to_graph.function_def_to_graph(
-          function, input_shapes=shapes, include_library_functions=True
+        function, input_shapes=shapes, include_library_functions=True
       )
     except (ValueError, errors_impl.OpError):
       continue  # its shapes stay unknown; TensorFlow took the graph as a whole
@@ -82,20 +80,20 @@ def _bodies(node, path, given, functions, outputs, active) -> None:
     for inner in function.node_def:
       if inner.op in _OPS_WITH_BODIES:
         _bodies(
-            inner,
-            prefix + inner.name,
-            body.get_operation_by_name(inner.name).inputs,
-            functions,
-            outputs,
-            active + (name,),
+          inner,
+          prefix + inner.name,
+          body.get_operation_by_name(inner.name).inputs,
+          functions,
+          outputs,
+          active + (name,),
         )
 
 
 def _described(
-    tensors: Sequence[tf.Tensor],
+  tensors: Sequence[tf.Tensor],
 ) -> tuple[tuple[int, tuple[int, ...] | None], ...]:
   return tuple(
-      (tensor.dtype.as_datatype_enum, _dims(tensor.shape)) for tensor in tensors
+    (tensor.dtype.as_datatype_enum, _dims(tensor.shape)) for tensor in tensors
   )
 
 
@@ -124,5 +122,5 @@ def load_op_libraries(files: Iterable[str]) -> None:
       tf.load_op_library(file)
     except (errors_impl.OpError, OSError, RuntimeError) as error:
       raise errors.GraphImportError(
-          f'--op_library={file} cannot be loaded: {_sentence(error)}'
+        f'--op_library={file} cannot be loaded: {_sentence(error)}'
       ) from error

@@ -1,14 +1,15 @@
 """Chooses a signature of a MetaGraph: what is fed and what is fetched."""
 
-from placer.core import errors
 from tensorflow.core.protobuf import meta_graph_pb2
+
+from placer.core import errors
 
 _DEFAULT = 'serving_default'
 _INTERNAL = frozenset(('__saved_model_init_op', '__saved_model_train_op'))
 
 
 def choose(
-    meta_graph: meta_graph_pb2.MetaGraphDef, key: str
+  meta_graph: meta_graph_pb2.MetaGraphDef, key: str
 ) -> tuple[dict[str, str], tuple[str, ...], str]:
   """The inputs and outputs of a signature.
 
@@ -26,8 +27,8 @@ def choose(
   keys = sorted(k for k in meta_graph.signature_def if k not in _INTERNAL)
   if key and key not in keys:
     raise errors.UsageError(
-        f'--signature={key}: there is no such signature. There are: '
-        f'{", ".join(keys) or "none"}.'
+      f'--signature={key}: there is no such signature. There are: '
+      f'{", ".join(keys) or "none"}.'
     )
   if not key:
     usable = [k for k in keys if meta_graph.signature_def[k].outputs]
@@ -40,9 +41,9 @@ def choose(
     for tensor in _tensors(info):
       feeds[tensor] = name if info.name else f'{name}/{tensor}'
   fetches = tuple(
-      tensor
-      for _, info in sorted(chosen.outputs.items())
-      for tensor in _tensors(info)
+    tensor
+    for _, info in sorted(chosen.outputs.items())
+    for tensor in _tensors(info)
   )
   others = [k for k in keys if k != key]
   note = f'Using signature {key!r}'
@@ -57,14 +58,14 @@ def _tensors(info: meta_graph_pb2.TensorInfo) -> list[str]:
   if kind == 'coo_sparse':
     sparse = info.coo_sparse
     return [
-        sparse.values_tensor_name,
-        sparse.indices_tensor_name,
-        sparse.dense_shape_tensor_name,
+      sparse.values_tensor_name,
+      sparse.indices_tensor_name,
+      sparse.dense_shape_tensor_name,
     ]
   if kind == 'composite_tensor':
     return [
-        tensor
-        for part in info.composite_tensor.components
-        for tensor in _tensors(part)
+      tensor
+      for part in info.composite_tensor.components
+      for tensor in _tensors(part)
     ]
   return [info.name] if info.name else []

@@ -33,8 +33,7 @@ _PLACEMENT = re.compile(
 )
 _PREFACE = re.compile(
   r'^(?:Graph execution error:\s*)?'
-  r'(?:Detected at node[^\n]*\n(?:\s+File[^\n]*\n)*)?'
-  r"(?:Node: '[^\n]*\n)?"
+  r'(?:(?:Detected at node |Node: )[^\n]*\n|\s+File[^\n]*\n)*'
 )
 _REASON_CHARACTERS = 600
 

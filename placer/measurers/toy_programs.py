@@ -2,7 +2,7 @@
 
 Each builder returns a `Toy`: a Program and the groups of its ops. `problem`
 makes a PlacementProblem of it. Names of ops decide their group: 'b/...' is in
-group 1, all others are in group 0.
+group 1, all others are in group 0; ops that touch a variable go with it.
 """
 
 import dataclasses
@@ -10,12 +10,13 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.core.framework import graph_pb2
+from tensorflow.core.framework import node_def_pb2
 
 from placer.core import device as device_lib
 from placer.core import op_graph
 from placer.core import placement_problem
 from placer.core import program as program_lib
-from tensorflow.core.framework import graph_pb2
 
 _SECOND_GROUP = 'b/'
 
@@ -80,7 +81,7 @@ def problem(
     G = 2, or 1 if no op is named 'b/...'. Edges and sizes are left out.
   """
   names = tuple(node.name for node in toy.graph_def.node)
-  group = np.array([name.startswith(_SECOND_GROUP) for name in names], np.int32)
+  group = np.array([_is_second(node) for node in toy.graph_def.node], np.int32)
   count, groups = len(names), int(group.max()) + 1
   nothing = np.zeros(0, np.int32)
   graph = op_graph.OpGraph(
@@ -104,6 +105,12 @@ def problem(
     np.ones((groups, len(topology)), bool),
     ('a', 'b')[:groups],
   )
+
+
+def _is_second(node: node_def_pb2.NodeDef) -> bool:
+  """Whether a node, or the variable that it touches, is named 'b/...'."""
+  inputs = [edge for edge in node.input if edge.endswith('/weight')]
+  return (inputs or [node.name])[0].startswith(_SECOND_GROUP)
 
 
 def training(size: int = 64) -> Toy:
@@ -259,7 +266,7 @@ def _dense(scope: str, x: tf.Tensor, size: int) -> tf.Tensor:
   with tf.compat.v1.variable_scope(scope, use_resource=True):
     weight = tf.compat.v1.get_variable('weight', [size, size])
   # Not in the scope: opening it again would name ops 'b_1/...'.
-  product = tf.matmul(x, weight.read_value(), name=f'{scope}/mul')
+  product = tf.matmul(x, weight, name=f'{scope}/mul')
   return tf.nn.relu(product, name=f'{scope}/relu')
 
 

@@ -1,6 +1,6 @@
 """ImportedGraph and devices -> PlacementProblem.
 
-    OpGraph -> hard colocation -> allowed devices -> coarsening -> problem
+OpGraph -> hard colocation -> allowed devices -> coarsening -> problem
 """
 
 import numpy as np
@@ -23,10 +23,10 @@ _BYTES_PER_SECOND = 1e10
 
 
 def build(
-    imported: base.ImportedGraph,
-    devices: device_lib.DeviceTopology,
-    *,
-    max_groups: int = DEFAULT_MAX_GROUPS,
+  imported: base.ImportedGraph,
+  devices: device_lib.DeviceTopology,
+  *,
+  max_groups: int = DEFAULT_MAX_GROUPS,
 ) -> placement_problem.PlacementProblem:
   """Makes the PlacementProblem of a graph on devices.
 
@@ -44,7 +44,9 @@ def build(
     NoFeasiblePlacementError: some ops can run on none of the devices.
   """
   if max_groups < 1:
-    raise errors.UsageError(f'--max_groups={max_groups}: it must be at least 1.')
+    raise errors.UsageError(
+      f'--max_groups={max_groups}: it must be at least 1.'
+    )
   built = op_graphs.build(imported)
   graph = built.graph
   labels = colocation.colocate(built)
@@ -54,30 +56,30 @@ def build(
   hard = group_rows(support.supported[:, columns], labels)
   _check_feasible(hard, labels, support, built, devices)
   op_group, allowed = coarsening.coarsen(
-      graph, labels, hard, op_cost(graph), max_groups
+    graph, labels, hard, op_cost(graph), max_groups
   )
   reasons = _reasons(op_group, allowed, support)
   notes = list(built.notes)
   if len(allowed) > max_groups:
     notes.append(
-        f'Constraints keep {len(allowed)} groups, more than the '
-        f'--max_groups={max_groups} asked for.'
+      f'Constraints keep {len(allowed)} groups, more than the '
+      f'--max_groups={max_groups} asked for.'
     )
   return placement_problem.PlacementProblem(
-      graph=graph,
-      devices=devices,
-      op_group=op_group,
-      allowed=allowed,
-      group_names=_names(graph, op_group, len(allowed)),
-      fixed_reasons=reasons,
-      notes=tuple(notes),
+    graph=graph,
+    devices=devices,
+    op_group=op_group,
+    allowed=allowed,
+    group_names=_names(graph, op_group, len(allowed)),
+    fixed_reasons=reasons,
+    notes=tuple(notes),
   )
 
 
 def op_cost(graph: op_graph.OpGraph) -> np.ndarray:
   """float64 `[N]`: seconds of each op as if on one CPU core; to weigh only."""
   return (
-      graph.flops / _FLOPS_PER_SECOND + graph.output_bytes / _BYTES_PER_SECOND
+    graph.flops / _FLOPS_PER_SECOND + graph.output_bytes / _BYTES_PER_SECOND
   )
 
 
@@ -93,16 +95,16 @@ def _check_feasible(hard, labels, support, built, devices) -> None:
   if not len(stuck):
     return
   reasons = [
-      reason
-      for op in np.flatnonzero(np.isin(labels, stuck))
-      if (reason := support.reason(int(op)))
+    reason
+    for op in np.flatnonzero(np.isin(labels, stuck))
+    if (reason := support.reason(int(op)))
   ]
   more = f' and {len(reasons) - 5} more' if len(reasons) > 5 else ''
   raise errors.NoFeasiblePlacementError(
-      f'{len(stuck)} groups of ops can run on none of the devices of '
-      f'--devices={devices.spec} ({", ".join(devices.names)}): '
-      f'{"; ".join(reasons[:5])}{more}. Fetch something else with --fetches, '
-      'or add a device that has the kernels.'
+    f'{len(stuck)} groups of ops can run on none of the devices of '
+    f'--devices={devices.spec} ({", ".join(devices.names)}): '
+    f'{"; ".join(reasons[:5])}{more}. Fetch something else with --fetches, '
+    'or add a device that has the kernels.'
   )
 
 
@@ -117,7 +119,7 @@ def _reasons(op_group, allowed, support) -> dict[int, str]:
 
 
 def _names(
-    graph: op_graph.OpGraph, op_group: np.ndarray, count: int
+  graph: op_graph.OpGraph, op_group: np.ndarray, count: int
 ) -> tuple[str, ...]:
   cost = op_cost(graph)
   best: list[int] = [-1] * count

@@ -1,7 +1,8 @@
-from absl.testing import absltest
-from absl.testing import parameterized
 import numpy as np
 import tensorflow as tf
+from absl.testing import absltest
+from absl.testing import parameterized
+from tensorflow.core.framework import graph_pb2
 
 from placer.core import device as device_lib
 from placer.core import errors
@@ -12,30 +13,28 @@ from placer.problems import inspection
 from placer.testing import graphs
 from placer.testing import placements
 from placer.testing import shared_inputs
-from tensorflow.core.framework import graph_pb2
 
 _CPUS = placements.topology('CPU', 3)
 _CPU_AND_GPU = device_lib.DeviceTopology(
-    'CPU:0,GPU:0',
-    tuple(
-        device_lib.Device(f'/job:localhost/replica:0/task:0/device:{kind}:0')
-        for kind in ('CPU', 'GPU')
-    ),
+  'CPU:0,GPU:0',
+  tuple(
+    device_lib.Device(f'/job:localhost/replica:0/task:0/device:{kind}:0')
+    for kind in ('CPU', 'GPU')
+  ),
 )
 
 
 class BuildTest(parameterized.TestCase):
-
   def _import(self, graph_def: graph_pb2.GraphDef, **options):
     file = self.create_tempfile(content=graph_def.SerializeToString())
     return base.load(file.full_path, base.ImportOptions(**options))
 
   def _problem(
-      self,
-      graph_def: graph_pb2.GraphDef,
-      devices=_CPUS,
-      max_groups: int = 100,
-      **options,
+    self,
+    graph_def: graph_pb2.GraphDef,
+    devices=_CPUS,
+    max_groups: int = 100,
+    **options,
   ) -> placement_problem.PlacementProblem:
     imported = self._import(graph_def, **options)
     return build.build(imported, devices, max_groups=max_groups)
@@ -56,8 +55,8 @@ class BuildTest(parameterized.TestCase):
     problem = self._problem(graphs.fork_join(), max_groups=4)
     self.assertFalse(self._together(problem, 'left/MatMul', 'right/MatMul'))
     self.assertTrue(
-        self._together(problem, 'weight', 'left/MatMul')
-        or self._together(problem, 'weight', 'right/MatMul')
+      self._together(problem, 'weight', 'left/MatMul')
+      or self._together(problem, 'weight', 'right/MatMul')
     )
 
   def test_resources_stay_with_their_readers_and_slots(self):
@@ -88,6 +87,36 @@ class BuildTest(parameterized.TestCase):
     self.assertNotIn('gone', problem.graph.index)
     self.assertTrue(self._together(problem, 'a', 'b'))
 
+  def test_a_switch_stays_with_its_data(self):
+    def make():
+      tf.compat.v1.disable_control_flow_v2()
+      x = tf.compat.v1.placeholder(tf.float32, [4, 4], name='x')
+      y = tf.exp(x, name='y')
+      out = tf.compat.v1.cond(
+        tf.reduce_sum(x) > 0, lambda: tf.square(y), lambda: tf.abs(y)
+      )
+      tf.identity(out, name='out')
+      tf.compat.v1.enable_control_flow_v2()
+
+    problem = self._problem(graphs.build(make), max_groups=1000)
+    switches = [n for n in problem.graph.names if n.endswith('Square/Switch')]
+    self.assertLen(switches, 1)
+    self.assertTrue(self._together(problem, 'y', *switches))
+
+  def test_what_is_fused_stays_together(self):
+    def make():
+      x = tf.compat.v1.placeholder(tf.float32, [8, 8], name='x')
+      weight = tf.compat.v1.placeholder(tf.float32, [8, 8], name='weight')
+      product = tf.matmul(x, weight, name='product')
+      biased = tf.nn.bias_add(product, tf.ones(8), name='biased')
+      active = tf.nn.relu(biased, name='active')
+      tf.exp(active, name='left')
+      tf.square(active, name='right')
+
+    problem = self._problem(graphs.build(make), max_groups=1000)
+    self.assertTrue(self._together(problem, 'product', 'biased', 'active'))
+    self.assertFalse(self._together(problem, 'active', 'left'))
+
   def test_loops_stay_on_one_device_and_branches_need_not(self):
     problem = self._problem(graphs.v1_loop())
     frame = [n for n in problem.graph.names if n.startswith('while/')]
@@ -101,31 +130,27 @@ class BuildTest(parameterized.TestCase):
   def test_tables_queues_and_tensor_arrays_stay_with_their_handle(self):
     def make():
       table = tf.raw_ops.MutableHashTableV2(
-          key_dtype=tf.string, value_dtype=tf.int64, name='table'
+        key_dtype=tf.string, value_dtype=tf.int64, name='table'
       )
       tf.raw_ops.LookupTableFindV2(
-          table_handle=table,
-          keys=['a'],
-          default_value=tf.constant(0, tf.int64),
-          name='find',
+        table_handle=table,
+        keys=['a'],
+        default_value=tf.constant(0, tf.int64),
+        name='find',
       )
-      queue = tf.raw_ops.FIFOQueueV2(
-          component_types=[tf.float32], name='queue'
-      )
+      queue = tf.raw_ops.FIFOQueueV2(component_types=[tf.float32], name='queue')
       tf.raw_ops.QueueEnqueueV2(handle=queue, components=[1.0], name='put')
-      array = tf.raw_ops.TensorArrayV3(
-          size=2, dtype=tf.float32, name='array'
-      )
+      array = tf.raw_ops.TensorArrayV3(size=2, dtype=tf.float32, name='array')
       tf.raw_ops.TensorArrayWriteV3(
-          handle=array.handle,
-          index=0,
-          value=1.0,
-          flow_in=array.flow,
-          name='write',
+        handle=array.handle,
+        index=0,
+        value=1.0,
+        flow_in=array.flow,
+        name='write',
       )
 
     problem = self._problem(
-        graphs.build(make), max_groups=1000, fetches=('find', 'put', 'write')
+      graphs.build(make), max_groups=1000, fetches=('find', 'put', 'write')
     )
     for pair in (('table', 'find'), ('queue', 'put'), ('array', 'write')):
       self.assertTrue(self._together(problem, *pair), pair)
@@ -152,7 +177,7 @@ class BuildTest(parameterized.TestCase):
       tf.raw_ops.TPUReplicatedInput(inputs=[x], name='tpu')
 
     with self.assertRaisesRegex(
-        errors.NoFeasiblePlacementError, 'tpu.*TPUReplicatedInput'
+      errors.NoFeasiblePlacementError, 'tpu.*TPUReplicatedInput'
     ):
       self._problem(graphs.build(make))
 
@@ -178,10 +203,10 @@ class BuildTest(parameterized.TestCase):
         order = np.arange(len(problem.graph))
         forward = ~problem.graph.edge_is_back
         self.assertTrue(
-            np.all(
-                order[problem.graph.edge_source[forward]]
-                < order[problem.graph.edge_target[forward]]
-            )
+          np.all(
+            order[problem.graph.edge_source[forward]]
+            < order[problem.graph.edge_target[forward]]
+          )
         )
         self.assertTrue(problem.allowed[:, 0].all())
 

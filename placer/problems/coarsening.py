@@ -30,11 +30,11 @@ _CHEAP_SHARE = 0.02
 
 
 def coarsen(
-    graph: op_graph.OpGraph,
-    labels: np.ndarray,
-    allowed: np.ndarray,
-    op_cost: np.ndarray,
-    max_groups: int,
+  graph: op_graph.OpGraph,
+  labels: np.ndarray,
+  allowed: np.ndarray,
+  op_cost: np.ndarray,
+  max_groups: int,
 ) -> tuple[np.ndarray, np.ndarray]:
   """Merges groups of ops.
 
@@ -104,8 +104,8 @@ class _Groups:
       (reader,) = self._after[group]
       is_cheap = self._cost[group] <= self._cheap
       if not is_cheap and (
-          len(self._before[reader]) != 1
-          or self._cost[group] + self._cost[reader] > self._chain_limit
+        len(self._before[reader]) != 1
+        or self._cost[group] + self._cost[reader] > self._chain_limit
       ):
         continue
       if self._may_merge(group, reader):
@@ -114,9 +114,7 @@ class _Groups:
   def merge_cheapest(self, max_groups: int) -> None:
     """Step 3."""
     heap = [
-        (self._cost[g], g)
-        for g in range(len(self._into))
-        if self._into[g] == g
+      (self._cost[g], g) for g in range(len(self._into)) if self._into[g] == g
     ]
     heapq.heapify(heap)
     while self._alive > max_groups and heap:
@@ -145,24 +143,26 @@ class _Groups:
     # An op without edges may join any group.
     for other in range(len(self._into)):
       if (
-          other != group
-          and self._into[other] == other
-          and self._may_merge(group, other)
+        other != group
+        and self._into[other] == other
+        and self._may_merge(group, other)
       ):
         return other
     return None
 
   def _may_merge(
-      self, group: int, other: int, pinned_is_fine: bool = False
+    self, group: int, other: int, pinned_is_fine: bool = False
   ) -> bool:
     mine, theirs = self._allowed[group], self._allowed[other]
     both = mine & theirs
     if not both.any():
       return False
     if (both == theirs).all():  # the other loses nothing
-      return pinned_is_fine or self._cost[group] <= self._cost[other] or (
-          both == mine
-      ).all()
+      return (
+        pinned_is_fine
+        or self._cost[group] <= self._cost[other]
+        or (both == mine).all()
+      )
     return bool((both == mine).all() and self._cost[other] <= self._cost[group])
 
   def _merge(self, group: int, target: int) -> None:
@@ -173,8 +173,8 @@ class _Groups:
     self._allowed[target] &= self._allowed[group]
     self._constant[target] &= self._constant[group]
     for mine, theirs in (
-        (self._before, self._after),
-        (self._after, self._before),
+      (self._before, self._after),
+      (self._after, self._before),
     ):
       for other, size in mine[group].items():
         del theirs[other][group]
@@ -200,13 +200,13 @@ class _Groups:
 
 
 def _constants(
-    graph: op_graph.OpGraph, labels: np.ndarray, count: int
+  graph: op_graph.OpGraph, labels: np.ndarray, count: int
 ) -> np.ndarray:
   """bool `[count]`: groups whose every op is computed from constants."""
   constant = np.array([kind == 'Const' for kind in graph.types], bool)
   inputs: list[list[int]] = [[] for _ in graph.names]
   for source, target in zip(
-      graph.edge_source.tolist(), graph.edge_target.tolist(), strict=True
+    graph.edge_source.tolist(), graph.edge_target.tolist(), strict=True
   ):
     inputs[target].append(source)
   for op, sources in enumerate(inputs):

@@ -1,8 +1,8 @@
+import numpy as np
 from absl.testing import absltest
 from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
-import numpy as np
 
 from placer.core import op_graph
 from placer.problems import coarsening
@@ -13,18 +13,18 @@ def _graph(count: int, edges: list[tuple[int, int]]) -> op_graph.OpGraph:
   source = np.array([a for a, _ in edges], np.int32)
   target = np.array([b for _, b in edges], np.int32)
   return op_graph.OpGraph(
-      names=tuple(f'op{i}' for i in range(count)),
-      types=tuple('Const' if i % 5 == 0 else 'MatMul' for i in range(count)),
-      tensor_source=np.arange(count, dtype=np.int32),
-      tensor_bytes=np.full(count, 4, np.int64),
-      tensor_shape_known=np.ones(count, bool),
-      edge_source=source,
-      edge_target=target,
-      edge_tensor=source.copy(),
-      edge_is_back=np.zeros(len(edges), bool),
-      flops=np.ones(count),
-      persistent_bytes=np.zeros(count, np.int64),
-      original_devices=('',) * count,
+    names=tuple(f'op{i}' for i in range(count)),
+    types=tuple('Const' if i % 5 == 0 else 'MatMul' for i in range(count)),
+    tensor_source=np.arange(count, dtype=np.int32),
+    tensor_bytes=np.full(count, 4, np.int64),
+    tensor_shape_known=np.ones(count, bool),
+    edge_source=source,
+    edge_target=target,
+    edge_tensor=source.copy(),
+    edge_is_back=np.zeros(len(edges), bool),
+    flops=np.ones(count),
+    persistent_bytes=np.zeros(count, np.int64),
+    original_devices=('',) * count,
   )
 
 
@@ -52,7 +52,6 @@ def _is_acyclic(groups: np.ndarray, graph: op_graph.OpGraph) -> bool:
 
 
 class CoarsenTest(absltest.TestCase):
-
   @settings(max_examples=200, deadline=None)
   @given(_cases())
   def test_groups_are_legal_and_acyclic(self, case):
@@ -65,9 +64,7 @@ class CoarsenTest(absltest.TestCase):
     self.assertEqual(groups[np.sort(first)].tolist(), list(range(len(rows))))
     # A group may use what all its ops may use, and there is such a device.
     for group, row in enumerate(rows):
-      np.testing.assert_array_equal(
-          row, allowed[groups == group].all(axis=0)
-      )
+      np.testing.assert_array_equal(row, allowed[groups == group].all(axis=0))
       self.assertTrue(row.any())
     self.assertTrue(_is_acyclic(groups, graph))
 
@@ -75,11 +72,11 @@ class CoarsenTest(absltest.TestCase):
     graph = _graph(30, [(i, i + 1) for i in range(29)])
     for max_groups in (1, 3, 7):
       groups, _ = coarsening.coarsen(
-          graph,
-          np.arange(30, dtype=np.int32),
-          np.ones((30, 2), bool),
-          np.ones(30),
-          max_groups,
+        graph,
+        np.arange(30, dtype=np.int32),
+        np.ones((30, 2), bool),
+        np.ones(30),
+        max_groups,
       )
       self.assertLessEqual(groups.max() + 1, max_groups)
 
@@ -87,7 +84,7 @@ class CoarsenTest(absltest.TestCase):
     graph = _graph(9, [(i, i + 1) for i in range(8)])
     labels = np.array([0, 1, 0, 2, 3, 2, 4, 5, 0], np.int32)
     groups, _ = coarsening.coarsen(
-        graph, labels, np.ones((6, 2), bool), np.ones(9), 4
+      graph, labels, np.ones((6, 2), bool), np.ones(9), 4
     )
     for label in range(6):
       self.assertLen(set(groups[labels == label]), 1)

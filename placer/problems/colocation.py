@@ -9,23 +9,42 @@ these are constraints that hold before any search:
 - `_class` entries 'loc:@name';
 - a v1 loop frame, nested frames included (§3.9), and a functional loop with
   its condition and body;
-- variants other than TensorLists (datasets, iterators' elements).
+- variants other than TensorLists (datasets, iterators' elements);
+- Switch: it runs where its data comes from (seen on TensorFlow 2.21: each of
+  the Switch nodes of mtcnn.pb that was placed elsewhere);
+- what Grappler's remapper fuses, whatever the devices: a matrix product or
+  convolution, the bias added to it, the activation behind that. The fused op
+  runs where the product was, so a BiasAdd placed elsewhere silently moves
+  (unrolled_lstm.pb: 19 of 28).
 """
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from tensorflow.core.framework import node_def_pb2
+from tensorflow.core.framework import types_pb2
 
+from placer.importers import graph_edges
 from placer.importers import op_signature
 from placer.problems import flat_graph
 from placer.problems import op_graphs
 from placer.problems import union_find
-from tensorflow.core.framework import node_def_pb2
-from tensorflow.core.framework import types_pb2
 
 _REFERENCE = 100
 _ENTER = frozenset(('Enter', 'RefEnter'))
 _EXIT = frozenset(('Exit', 'RefExit'))
+_SWITCH = frozenset(('Switch', 'RefSwitch'))
+_CONTRACTIONS = frozenset((
+    'Conv2D', 'Conv3D', 'DepthwiseConv2dNative', 'MatMul', 'BatchMatMul',
+    'BatchMatMulV2', 'BatchMatMulV3',
+))  # fmt: skip
+_NORMS = frozenset((
+    'FusedBatchNorm', 'FusedBatchNormV2', 'FusedBatchNormV3',
+))  # fmt: skip
+_EPILOGUES = _NORMS | frozenset((
+    'BiasAdd', 'BiasAddV1', 'Add', 'AddV2', 'Relu', 'Relu6', 'Elu',
+    'LeakyRelu', 'Tanh', 'Sigmoid', 'Gelu', 'Squeeze', 'Mul',
+))  # fmt: skip
 _LISTS = ('TensorList', 'EmptyTensorList')
 
 
@@ -43,6 +62,8 @@ def colocate(built: op_graphs.Built) -> np.ndarray:
   _tie_classes(built.nodes, sets)
   _tie_frames(built, sets)
   _tie_functional_loops(built, sets)
+  _tie_switches(built, sets)
+  _tie_fusions(built, sets)
   return sets.labels()
 
 
@@ -56,7 +77,7 @@ def _tie_edges(built: op_graphs.Built, sets: union_find.UnionFind) -> None:
   for edge in data[tied[graph.edge_tensor[data]]] if len(tied) else ():
     source, target = int(graph.edge_source[edge]), int(graph.edge_target[edge])
     if dtype[graph.edge_tensor[edge]] > _REFERENCE and not _takes_reference(
-        built.nodes[target]
+      built.nodes[target]
     ):
       continue  # it reads the value, as any reader may from anywhere
     sets.union(source, target)
@@ -69,7 +90,7 @@ def _takes_reference(node: node_def_pb2.NodeDef) -> bool:
 
 
 def _tie_classes(
-    nodes: Sequence[node_def_pb2.NodeDef], sets: union_find.UnionFind
+  nodes: Sequence[node_def_pb2.NodeDef], sets: union_find.UnionFind
 ) -> None:
   index = {node.name: i for i, node in enumerate(nodes)}
   for i, node in enumerate(nodes):
@@ -113,10 +134,40 @@ def _tie_frames(built: op_graphs.Built, sets: union_find.UnionFind) -> None:
 
 
 def _tie_functional_loops(
-    built: op_graphs.Built, sets: union_find.UnionFind
+  built: op_graphs.Built, sets: union_find.UnionFind
 ) -> None:
   for i, owner in enumerate(built.owners):
     while owner >= 0:
       if built.nodes[owner].op in flat_graph.LOOPS:
         sets.union(i, int(owner))
       owner = int(built.owners[owner])
+
+
+def _tie_switches(built: op_graphs.Built, sets: union_find.UnionFind) -> None:
+  index = {node.name: i for i, node in enumerate(built.nodes)}
+  for i, node in enumerate(built.nodes):
+    if node.op in _SWITCH:
+      sets.union(i, index[graph_edges.source(node.input[0])])
+
+
+def _tie_fusions(built: op_graphs.Built, sets: union_find.UnionFind) -> None:
+  """A contraction or norm with the epilogues that are its only readers."""
+  readers: dict[int, set[int]] = {}
+  graph = built.graph
+  data = graph.edge_tensor >= 0
+  for source, target in zip(
+    graph.edge_source[data].tolist(),
+    graph.edge_target[data].tolist(),
+    strict=True,
+  ):
+    readers.setdefault(source, set()).add(target)
+  for i, kind in enumerate(graph.types):
+    if kind not in _CONTRACTIONS and kind not in _NORMS:
+      continue
+    current = i
+    while len(after := readers.get(current, ())) == 1:
+      (following,) = after
+      if graph.types[following] not in _EPILOGUES:
+        break
+      sets.union(current, following)
+      current = following

@@ -10,15 +10,15 @@ import functools
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-
-from placer.importers import op_signature
-from placer.problems import flat_graph
-from placer.problems import op_graphs
 from tensorflow.core.framework import kernel_def_pb2
 from tensorflow.core.framework import node_def_pb2
 from tensorflow.core.framework import types_pb2
 from tensorflow.python.framework import dtypes
 from tensorflow.python.framework import kernels
+
+from placer.importers import op_signature
+from placer.problems import flat_graph
+from placer.problems import op_graphs
 
 _ANY = 'DEFAULT'
 _REFERENCE = 100
@@ -38,7 +38,7 @@ def _registry() -> dict[str, dict[str, list[kernel_def_pb2.KernelDef]]]:
 
 
 def kernel(
-    node: node_def_pb2.NodeDef, device_type: str
+  node: node_def_pb2.NodeDef, device_type: str
 ) -> kernel_def_pb2.KernelDef | None:
   """The kernel that runs `node` on a device type, or None.
 
@@ -53,7 +53,7 @@ def kernel(
   label = node.attr['_kernel'].s.decode() if '_kernel' in node.attr else ''
   definition = op_signature.op_def(node.op)
   attrs = (
-      op_signature.with_defaults(node, definition) if definition else node.attr
+    op_signature.with_defaults(node, definition) if definition else node.attr
   )
   for device in (device_type, _ANY):
     for candidate in by_device.get(device, ()):
@@ -63,7 +63,7 @@ def kernel(
 
 
 def host_memory_args(
-    node: node_def_pb2.NodeDef, device_type: str
+  node: node_def_pb2.NodeDef, device_type: str
 ) -> tuple[str, ...]:
   """Names of the inputs and outputs that stay in host memory on a device."""
   found = kernel(node, device_type)
@@ -71,7 +71,7 @@ def host_memory_args(
 
 
 def _fits(
-    candidate: kernel_def_pb2.KernelDef, attrs: op_signature.Attrs
+  candidate: kernel_def_pb2.KernelDef, attrs: op_signature.Attrs
 ) -> bool:
   for constraint in candidate.constraint:
     if constraint.name not in attrs:
@@ -85,8 +85,8 @@ def _fits(
     types = list(value.list.type) if value.HasField('list') else [value.type]
     # A reference kernel is registered for the base type.
     if any(
-        t not in allowed.type and t - _REFERENCE not in allowed.type
-        for t in types
+      t not in allowed.type and t - _REFERENCE not in allowed.type
+      for t in types
     ):
       return False
   return True
@@ -101,7 +101,7 @@ class DeviceSupport:
   """
 
   def __init__(
-      self, built: op_graphs.Built, device_types: Sequence[str]
+    self, built: op_graphs.Built, device_types: Sequence[str]
   ) -> None:
     """Looks every op up.
 
@@ -129,9 +129,9 @@ class DeviceSupport:
   def reason(self, op: int) -> str:
     """Why op `op` may not use some device type; '' if it may use all."""
     found = [
-        self._reasons[op, kind]
-        for kind in self.device_types
-        if (op, kind) in self._reasons
+      self._reasons[op, kind]
+      for kind in self.device_types
+      if (op, kind) in self._reasons
     ]
     name = self._built.graph.names[op]
     return f'{name!r}: {"; ".join(found)}' if found else ''
@@ -140,9 +140,9 @@ class DeviceSupport:
     if node.op in _LOWERED or kernel(node, device_type) is not None:
       return ''
     types = ', '.join(
-        f'{name}={dtypes.as_dtype(value.type).name}'
-        for name, value in sorted(node.attr.items())
-        if value.WhichOneof('value') == 'type' and value.type
+      f'{name}={dtypes.as_dtype(value.type).name}'
+      for name, value in sorted(node.attr.items())
+      if value.WhichOneof('value') == 'type' and value.type
     )
     return f'no {device_type} kernel for {node.op}({types})'
 
@@ -178,15 +178,11 @@ def _host_only(built: op_graphs.Built) -> np.ndarray:
 
 def _opaque_tensors(built: op_graphs.Built) -> Iterator[int]:
   for tensor in np.flatnonzero(
-      np.isin(
-          built.tensor_dtype, (types_pb2.DT_STRING, types_pb2.DT_VARIANT)
-      )
+    np.isin(built.tensor_dtype, (types_pb2.DT_STRING, types_pb2.DT_VARIANT))
   ):
     source = int(built.graph.tensor_source[tensor])
-    if built.tensor_dtype[
-        tensor
-    ] == types_pb2.DT_VARIANT and built.graph.types[source].startswith(
-        _TENSOR_LISTS
-    ):
+    if built.tensor_dtype[tensor] == types_pb2.DT_VARIANT and built.graph.types[
+      source
+    ].startswith(_TENSOR_LISTS):
       continue
     yield int(tensor)

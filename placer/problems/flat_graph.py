@@ -8,12 +8,13 @@ loops. Nodes of bodies are named by their op paths ('loop@body/add').
 import dataclasses
 from collections.abc import Mapping
 
+from tensorflow.core.framework import graph_pb2
+from tensorflow.core.framework import node_def_pb2
+
 from placer.core import op_path
 from placer.importers import function_body
 from placer.importers import graph_edges
 from placer.rewriters import function_refs
-from tensorflow.core.framework import graph_pb2
-from tensorflow.core.framework import node_def_pb2
 
 LOOPS = frozenset(('While', 'StatelessWhile'))
 BRANCHES = frozenset(('If', 'StatelessIf', 'Case', 'StatelessCase'))
@@ -47,8 +48,8 @@ def flatten(graph_def: graph_pb2.GraphDef) -> FlatGraph:
   if not graph_def.library.function:
     return FlatGraph(list(graph_def.node), {})
   bodies = {
-      f.signature.name: function_body.FunctionBody(f, graph_def.library)
-      for f in graph_def.library.function
+    f.signature.name: function_body.FunctionBody(f, graph_def.library)
+    for f in graph_def.library.function
   }
   nodes: list[node_def_pb2.NodeDef] = []
   owners: dict[str, str] = {}
@@ -69,12 +70,10 @@ def _add(node, bodies, nodes, owners, active) -> None:
     body = bodies[name]
     data = [edge for edge in node.input if edge[0] != '^']
     scope = function_body.Scope(
-        inputs=data[1:] if node.op in BRANCHES else data,
-        controls=(),
-        names={
-            n: op_path.enter(node.name, label) + n for n in body.node_names
-        },
-        attrs=_attrs(node, label),
+      inputs=data[1:] if node.op in BRANCHES else data,
+      controls=(),
+      names={n: op_path.enter(node.name, label) + n for n in body.node_names},
+      attrs=_attrs(node, label),
     )
     for inner in body.nodes(scope, ()):
       owners[inner.name] = node.name

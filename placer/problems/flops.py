@@ -10,7 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from tensorflow.core.framework import node_def_pb2
 
 Shape = Sequence[int]
-_Rule = Callable[[node_def_pb2.NodeDef, Sequence[Shape], Sequence[Shape]], float]
+_Rule = Callable[
+  [node_def_pb2.NodeDef, Sequence[Shape], Sequence[Shape]], float
+]
 
 _FREE = frozenset((
     'Const', 'Identity', 'IdentityN', 'NoOp', 'Placeholder', 'Reshape',
@@ -32,9 +34,9 @@ _HEAVY = dict.fromkeys(
 
 
 def flops(
-    node: node_def_pb2.NodeDef,
-    inputs: Sequence[Shape],
-    outputs: Sequence[Shape],
+  node: node_def_pb2.NodeDef,
+  inputs: Sequence[Shape],
+  outputs: Sequence[Shape],
 ) -> float:
   """The floating point operations of one run of an op.
 
@@ -54,9 +56,7 @@ def flops(
       return rule(node, inputs, outputs)
     except IndexError:  # unknown rank was taken as a scalar
       pass
-  size = max(
-      (math.prod(shape) for shape in (*outputs, *inputs)), default=0
-  )
+  size = max((math.prod(shape) for shape in (*outputs, *inputs)), default=0)
   return _HEAVY.get(node.op, 1.0) * size
 
 
@@ -109,28 +109,30 @@ def _einsum(node, inputs, outputs) -> float:
     sizes.update(zip(term.replace('...', ''), reversed(shape), strict=False))
     sizes.update(zip(term.replace('.', ''), shape, strict=False))
   summed = set(left) - set(right) - set('.,')
-  return 2.0 * math.prod(outputs[0]) * math.prod(
-      sizes.get(letter, 1) for letter in summed
+  return (
+    2.0
+    * math.prod(outputs[0])
+    * math.prod(sizes.get(letter, 1) for letter in summed)
   )
 
 
 _RULES: Mapping[str, _Rule] = {
-    'Conv2D': _conv,
-    'Conv3D': _conv,
-    '_FusedConv2D': _conv,
-    'Conv2DBackpropInput': _conv_grad_input,
-    'Conv3DBackpropInputV2': _conv_grad_input,
-    'Conv2DBackpropFilter': _conv_grad_filter,
-    'Conv3DBackpropFilterV2': _conv_grad_filter,
-    'DepthwiseConv2dNative': _depthwise,
-    'DepthwiseConv2dNativeBackpropInput': _depthwise_grad_input,
-    'DepthwiseConv2dNativeBackpropFilter': _depthwise_grad_filter,
-    'MatMul': _matmul,
-    '_FusedMatMul': _matmul,
-    'BatchMatMul': _batch_matmul,
-    'BatchMatMulV2': _batch_matmul,
-    'BatchMatMulV3': _batch_matmul,
-    'MaxPool': _pool,
-    'AvgPool': _pool,
-    'Einsum': _einsum,
+  'Conv2D': _conv,
+  'Conv3D': _conv,
+  '_FusedConv2D': _conv,
+  'Conv2DBackpropInput': _conv_grad_input,
+  'Conv3DBackpropInputV2': _conv_grad_input,
+  'Conv2DBackpropFilter': _conv_grad_filter,
+  'Conv3DBackpropFilterV2': _conv_grad_filter,
+  'DepthwiseConv2dNative': _depthwise,
+  'DepthwiseConv2dNativeBackpropInput': _depthwise_grad_input,
+  'DepthwiseConv2dNativeBackpropFilter': _depthwise_grad_filter,
+  'MatMul': _matmul,
+  '_FusedMatMul': _matmul,
+  'BatchMatMul': _batch_matmul,
+  'BatchMatMulV2': _batch_matmul,
+  'BatchMatMulV3': _batch_matmul,
+  'MaxPool': _pool,
+  'AvgPool': _pool,
+  'Einsum': _einsum,
 }

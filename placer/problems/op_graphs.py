@@ -6,15 +6,15 @@ import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from tensorflow.core.framework import node_def_pb2
+from tensorflow.core.framework import types_pb2
+from tensorflow.python.framework import dtypes
 
 from placer.core import op_graph
 from placer.importers import base
 from placer.importers import graph_edges
 from placer.problems import flat_graph
 from placer.problems import flops as flops_lib
-from tensorflow.core.framework import node_def_pb2
-from tensorflow.core.framework import types_pb2
-from tensorflow.python.framework import dtypes
 
 # Types whose tensors are handles: they don't move, so they weigh nothing.
 _HANDLES = frozenset((types_pb2.DT_RESOURCE,))
@@ -57,42 +57,42 @@ def build(imported: base.ImportedGraph) -> Built:
   first, shapes, tensors = _tensors(nodes, imported.outputs)
   edges = _edges(nodes, index, first)
   owners = np.array(
-      [index[flat.owners[n.name]] if n.name in flat.owners else -1 for n in nodes],
-      np.int32,
-  )  # fmt: skip
+    [index.get(flat.owners.get(node.name, ''), -1) for node in nodes],
+    np.int32,
+  )
   path = imported.program.path
   graph = op_graph.OpGraph(
-      names=tuple(path(node.name) for node in nodes),
-      types=tuple(node.op for node in nodes),
-      flops=_flops(nodes, index, first, shapes),
-      persistent_bytes=_persistent(nodes, first, tensors['bytes']),
-      original_devices=_original_devices(
-          nodes, owners, path, imported.original_devices
-      ),
-      tensor_source=tensors['source'],
-      tensor_bytes=tensors['bytes'],
-      tensor_shape_known=tensors['known'],
-      **edges,
+    names=tuple(path(node.name) for node in nodes),
+    types=tuple(node.op for node in nodes),
+    flops=_flops(nodes, index, first, shapes),
+    persistent_bytes=_persistent(nodes, first, tensors['bytes']),
+    original_devices=_original_devices(
+      nodes, owners, path, imported.original_devices
+    ),
+    tensor_source=tensors['source'],
+    tensor_bytes=tensors['bytes'],
+    tensor_shape_known=tensors['known'],
+    **edges,
   )
   unknown = int((~graph.tensor_shape_known).sum())
   notes = ()
   if unknown:
     notes = (
-        f'{unknown} of {len(graph.tensor_bytes)} tensors have dimensions that '
-        'only a run can tell; they are taken as 1. --input_shapes may fix some.',
+      f'{unknown} of {len(graph.tensor_bytes)} tensors have dimensions that '
+      'only a run can tell; they are taken as 1. --input_shapes may fix some.',
     )
   return Built(graph, nodes, owners, tensors['dtype'], notes)
 
 
 def _ordered(
-    nodes: Sequence[node_def_pb2.NodeDef],
+  nodes: Sequence[node_def_pb2.NodeDef],
 ) -> list[node_def_pb2.NodeDef]:
   """Topological order, stable; v1 loops are cut at Merge <- NextIteration."""
   index = {node.name: i for i, node in enumerate(nodes)}
   next_iteration = {
-      node.name
-      for node in nodes
-      if node.op in ('NextIteration', 'RefNextIteration')
+    node.name
+    for node in nodes
+    if node.op in ('NextIteration', 'RefNextIteration')
   }
   waiting = [0] * len(nodes)
   readers: list[list[int]] = [[] for _ in nodes]
@@ -136,14 +136,14 @@ def _tensors(nodes: Sequence[node_def_pb2.NodeDef], outputs: base.Outputs):
       types.append(dtype)
     first.append(len(source))
   return (
-      first,
-      shapes,
-      {
-          'source': np.array(source, np.int32),
-          'bytes': np.array(sizes, np.int64),
-          'known': np.array(known, bool),
-          'dtype': np.array(types, np.int32),
-      },
+    first,
+    shapes,
+    {
+      'source': np.array(source, np.int32),
+      'bytes': np.array(sizes, np.int64),
+      'known': np.array(known, bool),
+      'dtype': np.array(types, np.int32),
+    },
   )
 
 
@@ -167,10 +167,10 @@ def _edges(nodes, index: Mapping[str, int], first: Sequence[int]):
       tensor.append(first[j] + output if has_tensor else -1)
       back.append(j >= i)
   return {
-      'edge_source': np.array(source, np.int32),
-      'edge_target': np.array(target, np.int32),
-      'edge_tensor': np.array(tensor, np.int32),
-      'edge_is_back': np.array(back, bool),
+    'edge_source': np.array(source, np.int32),
+    'edge_target': np.array(target, np.int32),
+    'edge_tensor': np.array(tensor, np.int32),
+    'edge_is_back': np.array(back, bool),
   }
 
 

@@ -10,17 +10,18 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from placer.core import op_path
-from placer.rewriters import function_refs
 from tensorflow.core.framework import function_pb2
 from tensorflow.core.framework import graph_pb2
+
+from placer.core import op_path
+from placer.rewriters import function_refs
 
 # A tree of devices: {'': {node name: device}, (node, label): subtree}.
 _Tree = dict[Any, Any]
 
 
 def annotate(
-    graph_def: graph_pb2.GraphDef, devices: Mapping[str, str]
+  graph_def: graph_pb2.GraphDef, devices: Mapping[str, str]
 ) -> graph_pb2.GraphDef:
   """Returns a copy of `graph_def` with devices set.
 
@@ -84,7 +85,7 @@ class _Library:
       self._copy(function, name)
     self._claims[name] = claim
     _set_devices(
-        self.functions[name].node_def, tree, self, where=f'function {name!r}'
+      self.functions[name].node_def, tree, self, where=f'function {name!r}'
     )
     return name
 
@@ -96,7 +97,7 @@ class _Library:
     for gradient in list(self._library.gradient):
       if gradient.function_name == function:
         self._library.gradient.add(
-            function_name=name, gradient_func=gradient.gradient_func
+          function_name=name, gradient_func=gradient.gradient_func
         )
 
 
@@ -109,12 +110,12 @@ def _flat(tree: _Tree, prefix: str = '') -> list[tuple[str, str]]:
 
 
 def _keep_others(
-    nodes: Any, tree: _Tree, library: _Library, done: set[str]
+  nodes: Any, tree: _Tree, library: _Library, done: set[str]
 ) -> None:
   """Callers that were not named don't get the devices of those that were."""
   for node in nodes:
     for label, function in list(
-        function_refs.references(node, library.functions)
+      function_refs.references(node, library.functions)
     ):
       subtree = tree.get((node.name, label))
       if subtree is None:
@@ -126,11 +127,13 @@ def _keep_others(
       if function not in done:
         done.add(function)
         _keep_others(
-            library.functions[function].node_def, subtree, library, done
+          library.functions[function].node_def, subtree, library, done
         )
 
 
-def _set_devices(nodes: Any, tree: _Tree, library: _Library, where: str) -> None:
+def _set_devices(
+  nodes: Any, tree: _Tree, library: _Library, where: str
+) -> None:
   wanted, bodies = tree[''], {}
   for hop in tree:
     if hop:

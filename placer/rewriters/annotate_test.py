@@ -1,25 +1,25 @@
+import numpy as np
 from absl.testing import absltest
 from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
-import numpy as np
+from tensorflow.core.framework import graph_pb2
 
 from placer.core import errors
 from placer.rewriters import annotate
 from placer.rewriters import strip
 from placer.rewriters import verify
 from placer.testing import graphs
-from tensorflow.core.framework import graph_pb2
 
 _DEVICES = [f'/job:localhost/replica:0/task:0/device:CPU:{i}' for i in range(3)]
 _X = np.arange(16, dtype=np.float32).reshape(4, 4) / 20
 
 
 _GRAPHS = {
-    'functional_loop': graphs.functional_loop(),
-    'shared_function': graphs.shared_function(),
-    'v1_loop': graphs.v1_loop(),
-    'training': graphs.training(),
+  'functional_loop': graphs.functional_loop(),
+  'shared_function': graphs.shared_function(),
+  'v1_loop': graphs.v1_loop(),
+  'training': graphs.training(),
 }
 
 
@@ -34,16 +34,15 @@ def _all_paths(graph_def: graph_pb2.GraphDef) -> list[str]:
 
 
 class AnnotateTest(absltest.TestCase):
-
   @settings(max_examples=30, deadline=None)
   @given(st.data())
   def test_what_is_annotated_is_what_is_found_again(self, data):
     graph_def = _GRAPHS[data.draw(st.sampled_from(sorted(_GRAPHS)))]
     before = graph_def.SerializeToString(deterministic=True)
     devices = {
-        path: data.draw(st.sampled_from(_DEVICES))
-        for path in _all_paths(graph_def)
-        if data.draw(st.booleans())
+      path: data.draw(st.sampled_from(_DEVICES))
+      for path in _all_paths(graph_def)
+      if data.draw(st.booleans())
     }
     placed = annotate.annotate(graph_def, devices)
     self.assertEqual(strip.devices(placed), devices)
@@ -53,24 +52,23 @@ class AnnotateTest(absltest.TestCase):
     graph_def = graphs.shared_function()
     first, second = graphs.call_nodes(graph_def)
     placed = annotate.annotate(
-        graph_def,
-        {f'{first}@f/double': _DEVICES[0], f'{second}@f/double': _DEVICES[2]},
+      graph_def,
+      {f'{first}@f/double': _DEVICES[0], f'{second}@f/double': _DEVICES[2]},
     )
     self.assertLen(placed.library.function, 2)
     verify.verify(graph_def, placed, legal_devices=_DEVICES)
     x = _X[:2, :2]
     np.testing.assert_allclose(
-        graphs.run(placed, ['out:0'], {'x:0': x}, devices=3)[0], 4 * x
+      graphs.run(placed, ['out:0'], {'x:0': x}, devices=3)[0], 4 * x
     )
 
   def test_two_callers_on_one_device_share_the_function(self):
     graph_def = graphs.shared_function()
     placed = annotate.annotate(
-        graph_def,
-        {
-            f'{call}@f/double': _DEVICES[1]
-            for call in graphs.call_nodes(graph_def)
-        },
+      graph_def,
+      {
+        f'{call}@f/double': _DEVICES[1] for call in graphs.call_nodes(graph_def)
+      },
     )
     self.assertLen(placed.library.function, 1)
 
@@ -88,12 +86,11 @@ class AnnotateTest(absltest.TestCase):
 
 
 class VerifyTest(absltest.TestCase):
-
   def setUp(self):
     super().setUp()
     self.before = graphs.functional_loop()
     self.after = annotate.annotate(
-        self.before, {path: _DEVICES[0] for path in _all_paths(self.before)}
+      self.before, dict.fromkeys(_all_paths(self.before), _DEVICES[0])
     )
 
   def test_an_annotated_graph_passes(self):
@@ -123,7 +120,7 @@ class VerifyTest(absltest.TestCase):
     graph_def = graphs.chain('square')
     graph_def.node[1].attr['_class'].list.s.append(b'loc:@x')
     placed = annotate.annotate(
-        graph_def, {'x': _DEVICES[0], 'square': _DEVICES[1]}
+      graph_def, {'x': _DEVICES[0], 'square': _DEVICES[1]}
     )
     with self.assertRaisesRegex(errors.PlacerError, 'must be with'):
       verify.verify(graph_def, placed)

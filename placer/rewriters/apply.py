@@ -2,18 +2,19 @@
 
 from collections.abc import Mapping
 
+from tensorflow.core.framework import graph_pb2
+
 from placer.core import errors
 from placer.core import placement as placement_lib
 from placer.rewriters import export
 from placer.rewriters import strip
-from tensorflow.core.framework import graph_pb2
 
 
 def apply_placement(
-    graph_def: graph_pb2.GraphDef,
-    placement: placement_lib.Placement,
-    *,
-    devices: Mapping[str, str] | None = None,
+  graph_def: graph_pb2.GraphDef,
+  placement: placement_lib.Placement,
+  *,
+  devices: Mapping[str, str] | None = None,
 ) -> graph_pb2.GraphDef:
   """A copy of a graph with the devices of a placement, and no others.
 
@@ -34,21 +35,19 @@ def apply_placement(
   """
   known = _paths(graph_def)
   chosen = {
-      path: device
-      for path, device in placement.devices.items()
-      if path in known
+    path: device for path, device in placement.devices.items() if path in known
   }
   if placement.devices and not chosen:
     raise errors.UsageError(
-        'The placement names none of the ops of this graph; it was made for '
-        'another.'
+      'The placement names none of the ops of this graph; it was made for '
+      'another.'
     )
   if devices is not None:
     missing = set(chosen.values()) - devices.keys()
     if missing:
       raise errors.UsageError(
-          f'devices says nothing of {", ".join(sorted(missing))}, which the '
-          'placement uses.'
+        f'devices says nothing of {", ".join(sorted(missing))}, which the '
+        'placement uses.'
       )
     chosen = {path: devices[device] for path, device in chosen.items()}
   result = graph_pb2.GraphDef()

@@ -12,14 +12,15 @@ import shutil
 from collections.abc import Iterable, Mapping
 
 from google.protobuf import text_format
+from tensorflow.core.framework import graph_pb2
+from tensorflow.core.protobuf import meta_graph_pb2
+from tensorflow.core.protobuf import saved_model_pb2
+
 from placer.core import errors
 from placer.core import op_path
 from placer.rewriters import annotate
 from placer.rewriters import strip
 from placer.rewriters import verify
-from tensorflow.core.framework import graph_pb2
-from tensorflow.core.protobuf import meta_graph_pb2
-from tensorflow.core.protobuf import saved_model_pb2
 
 _SAVED_MODEL_FILES = ('saved_model.pb', 'saved_model.pbtxt')
 # Made from the graph by TensorFlow; wrong for the placed one.
@@ -27,12 +28,12 @@ _STALE_FILES = ('fingerprint.pb',)
 
 
 def export(
-    original: object,
-    devices: Mapping[str, str],
-    source: str | os.PathLike[str],
-    target: str | os.PathLike[str],
-    *,
-    meta_graph_index: int = 0,
+  original: object,
+  devices: Mapping[str, str],
+  source: str | os.PathLike[str],
+  target: str | os.PathLike[str],
+  *,
+  meta_graph_index: int = 0,
 ) -> pathlib.Path:
   """Writes the placed graph.
 
@@ -72,15 +73,15 @@ def export(
     return file
   except OSError as error:
     raise errors.UsageError(
-        f'Cannot write the placed graph to {str(target)!r}: {error.strerror}. '
-        'Choose another --output_dir.'
+      f'Cannot write the placed graph to {str(target)!r}: {error.strerror}. '
+      'Choose another --output_dir.'
     ) from error
 
 
 def place(
-    original: graph_pb2.GraphDef,
-    devices: Mapping[str, str],
-    result: graph_pb2.GraphDef,
+  original: graph_pb2.GraphDef,
+  devices: Mapping[str, str],
+  result: graph_pb2.GraphDef,
 ) -> None:
   """Makes `result` the original with these devices and no others.
 
@@ -115,18 +116,18 @@ def _un_jit(graph_def: graph_pb2.GraphDef, paths: Iterable[str]) -> None:
 
 
 def _saved_model(
-    original: saved_model_pb2.SavedModel,
-    devices: Mapping[str, str],
-    source: str | os.PathLike[str],
-    target: pathlib.Path,
-    index: int,
+  original: saved_model_pb2.SavedModel,
+  devices: Mapping[str, str],
+  source: str | os.PathLike[str],
+  target: pathlib.Path,
+  index: int,
 ) -> pathlib.Path:
   placed = saved_model_pb2.SavedModel()
   placed.CopyFrom(original)
   place(
-      original.meta_graphs[index].graph_def,
-      devices,
-      placed.meta_graphs[index].graph_def,
+    original.meta_graphs[index].graph_def,
+    devices,
+    placed.meta_graphs[index].graph_def,
   )
   folder = target / 'placed_saved_model'
   partial = target / 'placed_saved_model.partial'
@@ -134,17 +135,17 @@ def _saved_model(
     if old.exists():
       shutil.rmtree(old)
   shutil.copytree(
-      source,
-      partial,
-      ignore=shutil.ignore_patterns(*_SAVED_MODEL_FILES, *_STALE_FILES),
-      copy_function=shutil.copyfile,
+    source,
+    partial,
+    ignore=shutil.ignore_patterns(*_SAVED_MODEL_FILES, *_STALE_FILES),
+    copy_function=shutil.copyfile,
   )
   is_text = not (pathlib.Path(source) / 'saved_model.pb').exists()
   name = 'saved_model.pbtxt' if is_text else 'saved_model.pb'
   data = (
-      text_format.MessageToString(placed).encode()
-      if is_text
-      else placed.SerializeToString()
+    text_format.MessageToString(placed).encode()
+    if is_text
+    else placed.SerializeToString()
   )
   (partial / name).write_bytes(data)
   partial.replace(folder)

@@ -28,7 +28,7 @@ class Reference(NamedTuple):
 
 
 def references(
-    node: node_def_pb2.NodeDef, functions: Collection[str]
+  node: node_def_pb2.NodeDef, functions: Collection[str]
 ) -> Iterator[Reference]:
   """Yields the functions that `node` names.
 

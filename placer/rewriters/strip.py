@@ -5,9 +5,10 @@
 first run.
 """
 
+from tensorflow.core.framework import graph_pb2
+
 from placer.core import op_path
 from placer.rewriters import function_refs
-from tensorflow.core.framework import graph_pb2
 
 
 def strip(graph_def: graph_pb2.GraphDef) -> graph_pb2.GraphDef:
@@ -58,9 +59,9 @@ def devices(graph_def: graph_pb2.GraphDef) -> dict[str, str]:
       for label, function in function_refs.references(node, functions):
         if function not in active:  # recursive functions have no end
           visit(
-              functions[function].node_def,
-              op_path.enter(prefix + node.name, label),
-              active + (function,),
+            functions[function].node_def,
+            op_path.enter(prefix + node.name, label),
+            active + (function,),
           )
 
   visit(graph_def.node, '', ())

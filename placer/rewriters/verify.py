@@ -8,18 +8,19 @@ kept.
 import re
 from collections.abc import Collection, Iterable
 
-from placer.core import errors
 from tensorflow.core.framework import graph_pb2
 from tensorflow.core.framework import node_def_pb2
+
+from placer.core import errors
 
 _COPY = re.compile(r'_placer_\d+$')
 
 
 def verify(
-    original: graph_pb2.GraphDef,
-    annotated: graph_pb2.GraphDef,
-    *,
-    legal_devices: Collection[str] | None = None,
+  original: graph_pb2.GraphDef,
+  annotated: graph_pb2.GraphDef,
+  *,
+  legal_devices: Collection[str] | None = None,
 ) -> None:
   """Checks that `annotated` is `original` with legal devices.
 
@@ -40,7 +41,7 @@ def verify(
       raise errors.PlacerError(f'Function {name!r} is not in the original.')
     _same_nodes(source.node_def, function.node_def, f'function {name!r}')
   missing = before.keys() - {
-      f.signature.name for f in annotated.library.function
+    f.signature.name for f in annotated.library.function
   }
   if missing:
     raise errors.PlacerError(f'Functions were lost: {sorted(missing)[:5]}.')
@@ -50,44 +51,44 @@ def verify(
 
 
 def _same_nodes(
-    before: Iterable[node_def_pb2.NodeDef],
-    after: Iterable[node_def_pb2.NodeDef],
-    where: str,
+  before: Iterable[node_def_pb2.NodeDef],
+  after: Iterable[node_def_pb2.NodeDef],
+  where: str,
 ) -> None:
   before, after = list(before), list(after)
   if len(before) != len(after):
     raise errors.PlacerError(
-        f'{where} had {len(before)} nodes and now has {len(after)}.'
+      f'{where} had {len(before)} nodes and now has {len(after)}.'
     )
   for old, new in zip(before, after, strict=True):
     if old.name != new.name or _COPY.sub('', new.op) != _COPY.sub('', old.op):
       raise errors.PlacerError(
-          f'Node {old.name!r} ({old.op}) of {where} became {new.name!r} '
-          f'({new.op}).'
+        f'Node {old.name!r} ({old.op}) of {where} became {new.name!r} '
+        f'({new.op}).'
       )
     if old.input != new.input:
       raise errors.PlacerError(
-          f'The inputs of {old.name!r} in {where} changed.'
+        f'The inputs of {old.name!r} in {where} changed.'
       )
     if old.attr.keys() != new.attr.keys():
       raise errors.PlacerError(
-          f'The attributes of {old.name!r} in {where} changed.'
+        f'The attributes of {old.name!r} in {where} changed.'
       )
 
 
 def _check_devices(
-    graph_def: graph_pb2.GraphDef, legal: frozenset[str]
+  graph_def: graph_pb2.GraphDef, legal: frozenset[str]
 ) -> None:
   bodies = [('the graph', graph_def.node)] + [
-      (f'function {f.signature.name!r}', f.node_def)
-      for f in graph_def.library.function
+    (f'function {f.signature.name!r}', f.node_def)
+    for f in graph_def.library.function
   ]
   for where, nodes in bodies:
     for node in nodes:
       if node.device and node.device not in legal:
         raise errors.PlacerError(
-            f'Node {node.name!r} of {where} is on {node.device!r}; the '
-            f'devices are {", ".join(sorted(legal))}.'
+          f'Node {node.name!r} of {where} is on {node.device!r}; the '
+          f'devices are {", ".join(sorted(legal))}.'
         )
 
 
@@ -104,6 +105,6 @@ def _check_colocation(nodes: Iterable[node_def_pb2.NodeDef]) -> None:
       device = devices.get(with_name, node.device)
       if device and node.device and device != node.device:
         raise errors.PlacerError(
-            f'Node {node.name!r} is on {node.device} but must be with '
-            f'{with_name!r}, which is on {device}.'
+          f'Node {node.name!r} is on {node.device} but must be with '
+          f'{with_name!r}, which is on {device}.'
         )

@@ -9,7 +9,6 @@ from placer.policies.heuristics import hill_climb
 from placer.testing import fake_measurer
 from placer.testing import problems
 
-
 # A tenth of the default's work, so that the tests are quick.
 _QUICK = hill_climb.HillClimbConfig(unit_visits=40_000, max_evaluations=600)
 

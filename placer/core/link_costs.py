@@ -1,0 +1,133 @@
+"""LinkCosts: what moving tensors between devices costs.
+
+Letters: `D` devices. Each field is `[D, D]`, from row to column; the diagonal
+is not used.
+
+  latency_seconds: float64, from the last byte leaving to its arrival;
+    messages on the way do not hinder each other.
+  message_seconds: float64, how long a message occupies its channel beside its
+    bytes.
+  bytes_per_second: float64, rate of the channel; may be inf.
+  send_seconds_per_message, send_seconds_per_byte: float64, how long sending
+    keeps the source device busy (gRPC costs CPU on both ends).
+  receive_seconds_per_message, receive_seconds_per_byte: float64, the same of
+    the target device.
+  channel: int32, which channel a link uses. A channel carries one message at
+    a time: a number for each link, or one for all links that leave a device
+    (`one_channel_per_source`).
+
+Invariants, checked on construction: shapes agree, nothing is negative or NaN,
+rates are positive.
+"""
+
+import dataclasses
+
+import numpy as np
+
+from placer.core import device as device_lib
+from placer.core import errors
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class LinkCosts:
+  """What moving tensors costs; see the module docstring."""
+
+  latency_seconds: np.ndarray
+  message_seconds: np.ndarray
+  bytes_per_second: np.ndarray
+  send_seconds_per_message: np.ndarray
+  send_seconds_per_byte: np.ndarray
+  receive_seconds_per_message: np.ndarray
+  receive_seconds_per_byte: np.ndarray
+  channel: np.ndarray
+
+  def __post_init__(self) -> None:
+    shape = self.channel.shape
+    if len(shape) != 2 or shape[0] != shape[1]:
+      raise ValueError(f'channel has shape {shape}, needs [D, D].')
+    for field in dataclasses.fields(self):
+      value = getattr(self, field.name)
+      if value.shape != shape:
+        raise ValueError(
+          f'{field.name} has shape {value.shape}, needs {shape}.'
+        )
+      if not (value >= 0).all():
+        raise ValueError(f'{field.name} has a negative value, or NaN.')
+    if (self.bytes_per_second[~np.eye(shape[0], dtype=bool)] <= 0).any():
+      raise ValueError('bytes_per_second must be positive, or inf.')
+
+  @property
+  def num_channels(self) -> int:
+    """One more than the largest channel."""
+    return int(self.channel.max(initial=-1)) + 1
+
+  def one_channel_per_source(self) -> 'LinkCosts':
+    """These links where a device sends one message at a time to anywhere."""
+    count = len(self.channel)
+    channel = np.repeat(
+      np.arange(count, dtype=np.int32)[:, np.newaxis], count, 1
+    )
+    return dataclasses.replace(self, channel=channel)
+
+  def scaled(self, factor: float) -> 'LinkCosts':
+    """These links with every time multiplied by a positive factor."""
+    values = {
+      field.name: getattr(self, field.name) * factor
+      for field in dataclasses.fields(self)
+    }
+    values['bytes_per_second'] = self.bytes_per_second / factor
+    values['channel'] = self.channel
+    return LinkCosts(**values)
+
+
+def of_topology(
+  devices: device_lib.DeviceTopology,
+  *,
+  send_seconds_per_message: float = 0.0,
+  send_seconds_per_byte: float = 0.0,
+  receive_seconds_per_message: float = 0.0,
+  receive_seconds_per_byte: float = 0.0,
+) -> LinkCosts:
+  """The LinkCosts of measured links, each with a channel of its own.
+
+  Args:
+    devices: D devices with a link for each ordered pair.
+    send_seconds_per_message: of every link.
+    send_seconds_per_byte: of every link.
+    receive_seconds_per_message: of every link.
+    receive_seconds_per_byte: of every link.
+
+  Returns:
+    The LinkCosts.
+
+  Raises:
+    UsageError: a link is missing.
+  """
+  count = len(devices)
+  latency = np.zeros((count, count))
+  rate = np.full((count, count), np.nan)
+  np.fill_diagonal(rate, np.inf)
+  for link in devices.links:
+    latency[link.source, link.target] = link.latency_seconds
+    rate[link.source, link.target] = link.bytes_per_second
+  missing = np.argwhere(np.isnan(rate))
+  if len(missing):
+    source, target = missing[0]
+    raise errors.UsageError(
+      f'Nothing is known of the link from {devices.names[source]} to '
+      f'{devices.names[target]}: measure the links of '
+      f'--devices={devices.spec} first, or give LinkCosts.'
+    )
+  both = {
+    'send_seconds_per_message': send_seconds_per_message,
+    'send_seconds_per_byte': send_seconds_per_byte,
+    'receive_seconds_per_message': receive_seconds_per_message,
+    'receive_seconds_per_byte': receive_seconds_per_byte,
+  }
+  return LinkCosts(
+    latency_seconds=latency,
+    message_seconds=np.zeros((count, count)),
+    bytes_per_second=rate,
+    channel=np.arange(count * count, dtype=np.int32).reshape(count, count),
+    **{name: np.full((count, count), value) for name, value in both.items()},
+  )

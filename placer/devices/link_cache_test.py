@@ -1,0 +1,51 @@
+import os
+import pathlib
+from unittest import mock
+
+from absl.testing import absltest
+
+from placer.core import device
+from placer.devices import link_cache
+from placer.devices import target
+
+
+class LinkCacheTest(absltest.TestCase):
+  def setUp(self):
+    super().setUp()
+    self.folder = pathlib.Path(self.create_tempdir().full_path) / 'cache'
+    self.enterContext(
+      mock.patch.dict(os.environ, {'PLACER_CACHE_DIR': str(self.folder)})
+    )
+    self.topology = target.resolve('logical:2')
+    self.links = (device.Link(0, 1, 1e-4, 1e9, ((4, 1e-4), (8, 2e-4))),)
+
+  def test_gives_back_what_was_saved(self):
+    self.assertIsNone(link_cache.load(self.topology))
+    link_cache.save(self.topology, self.links)
+    self.assertEqual(link_cache.load(self.topology), self.links)
+    self.assertIsNone(link_cache.load(target.resolve('logical:3')))
+    self.assertLen(os.listdir(self.folder), 1)
+
+  def test_a_broken_file_counts_as_none(self):
+    link_cache.save(self.topology, self.links)
+    (path,) = self.folder.iterdir()
+    for text in ('', '[]', '{"schema": 0}', '{"schema": 1, "links": [[1]]}'):
+      path.write_text(text)
+      self.assertIsNone(link_cache.load(self.topology))
+
+  def test_a_folder_that_cannot_be_written_is_no_fault(self):
+    self.folder.write_text('a file is in the way')
+    link_cache.save(self.topology, self.links)
+    self.assertIsNone(link_cache.load(self.topology))
+
+  def test_the_folder_follows_the_environment(self):
+    self.assertEqual(link_cache.folder(), self.folder)
+    with mock.patch.dict(os.environ, {'XDG_CACHE_HOME': '/x'}):
+      del os.environ['PLACER_CACHE_DIR']
+      self.assertEqual(link_cache.folder(), pathlib.Path('/x/placer'))
+      del os.environ['XDG_CACHE_HOME']
+      self.assertEqual(str(link_cache.folder()), '~/.cache/placer')
+
+
+if __name__ == '__main__':
+  absltest.main()
