@@ -69,7 +69,7 @@ class CachingTest(absltest.TestCase):
       (self.problem, None),
       (self.problem, self.candidates[1]),
       (self.problem, self.candidates[2]),
-      (problems.two_chains(1, flops=7.0), None),
+      (problems.two_chains(1, devices=3), None),
     ):
       measurer.measure(problem, one, reference=reference)
     self.assertLen(inner.calls, 4)

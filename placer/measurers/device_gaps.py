@@ -4,13 +4,18 @@ In a measured graph nothing is left to TensorFlow's placer, whose choice would
 depend on the graph's other devices.
 """
 
+from collections.abc import Collection
+
 from tensorflow.core.framework import graph_pb2
 
 from placer.measurers import set_up_anchors
 
 
 def fill(
-  graph_def: graph_pb2.GraphDef, placed: dict[str, str], default: str
+  graph_def: graph_pb2.GraphDef,
+  placed: dict[str, str],
+  default: str,
+  leave: Collection[str] = (),
 ) -> None:
   """Gives each node without a device that of a neighbour.
 
@@ -19,8 +24,13 @@ def fill(
     placed: {name: device}, completed in place: with the first consumer that
       has a device, else the first input that has one.
     default: the device of nodes that are connected with no placed one.
+    leave: names of nodes to leave without a device.
   """
-  gaps = {node.name for node in graph_def.node if node.name not in placed}
+  gaps = {
+    node.name
+    for node in graph_def.node
+    if node.name not in placed and node.name not in leave
+  }
   if not gaps:
     return
   consumers: dict[str, list[str]] = {name: [] for name in gaps}
@@ -32,15 +42,20 @@ def fill(
     for name in sources:
       if name in gaps:
         consumers[name].append(node.name)
-  for neighbours in (consumers, inputs):
-    changed = True
-    while changed:
-      changed = False
-      for name in sorted(gaps):
-        found = next((n for n in neighbours[name] if n in placed), None)
-        if found is not None:
-          placed[name] = placed[found]
-          gaps.discard(name)
-          changed = True
+  while _spread(gaps, consumers, placed) or _spread(gaps, inputs, placed):
+    pass
+  placed.update(dict.fromkeys(gaps, default))
+
+
+def _spread(
+  gaps: set[str], neighbours: dict[str, list[str]], placed: dict[str, str]
+) -> bool:
+  """One round; returns whether a gap was filled."""
+  found = {}
   for name in gaps:
-    placed[name] = default
+    near = next((n for n in neighbours[name] if n in placed), None)
+    if near is not None:
+      found[name] = placed[near]
+  placed.update(found)
+  gaps.difference_update(found)
+  return bool(found)

@@ -149,7 +149,7 @@ def _make(feed: program_lib.Feed, rng: np.random.Generator) -> np.ndarray:
   if dtype.hasobject:
     words = [b'one', b'two', b'three', b'four', b'five']
     picks = rng.integers(len(words), size=shape)
-    return np.array(words, object)[picks].reshape(shape)
+    return np.asarray(np.array(words, object)[picks], object).reshape(shape)
   if dtype == np.bool_:
     return rng.integers(2, size=shape).astype(bool)
   if dtype.kind in 'iu' or 'int' in dtype.name:

@@ -158,6 +158,15 @@ class LanePool:
       self.close_lane(role)
       raise
 
+  @property
+  def nursery_pid(self) -> int:
+    """The nursery's process id."""
+    return self._nursery.pid
+
+  def lane_pid(self, role: str) -> int:
+    """The process id of a role's client; KeyError if there is none."""
+    return self._held[role].lane.pid
+
   def close(self) -> None:
     """Ends all processes; safe to call twice."""
     for held in self._held.values():

@@ -103,9 +103,11 @@ def place(
     for name, device in devices.items()
     if name.partition('@')[0] in names
   }
+  # The program's own nodes first: what is added follows them.
+  device_gaps.fill(graph_def, placed, default, leave=measured.anchors)
   for name, anchor in measured.anchors.items():
-    if name in names and anchor.name in placed and name not in placed:
-      device = placed[anchor.name]
+    device = placed.get(anchor.name) or devices.get(anchor.name)
+    if name in names and device and name not in placed:
       placed[name] = _host_of(device) if anchor.on_host else device
   device_gaps.fill(graph_def, placed, default)
   return annotate.annotate(graph_def, placed)

@@ -102,6 +102,7 @@ class MeasuredGraphTest(absltest.TestCase):
     toy = toy_programs.matmuls()
     measured = measured_graph.build(toy.program, seed=0)
     nodes = _by_name(measured_graph.place(measured, {'b/out': _B}, _A))
+    self.assertEqual(nodes.pop('x/placer_value').device, _B_HOST)
     self.assertEqual({node.device for node in nodes.values()}, {_B})
     nodes = _by_name(measured_graph.place(measured, {}, _A))
     self.assertEqual({node.device for node in nodes.values()}, {_A})

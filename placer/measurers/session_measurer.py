@@ -189,6 +189,19 @@ class SessionMeasurer(base.Measurer):
     link_cache.save(self.topology, links)
     return links
 
+  @property
+  def nursery_pid(self) -> int:
+    """The process that started all others."""
+    return self._lanes.nursery_pid
+
+  def lane_pid(self, role: str) -> int:
+    """The client process of a role: 'candidate', 'reference' or 'host'.
+
+    Raises:
+      KeyError: it was not needed yet.
+    """
+    return self._lanes.lane_pid(role)
+
   def close(self) -> None:
     """Ends every process that was started; safe to call twice."""
     self._lanes.close()

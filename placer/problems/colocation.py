@@ -41,9 +41,10 @@ _CONTRACTIONS = frozenset((
 _NORMS = frozenset((
     'FusedBatchNorm', 'FusedBatchNormV2', 'FusedBatchNormV3',
 ))  # fmt: skip
-_EPILOGUES = _NORMS | frozenset((
-    'BiasAdd', 'BiasAddV1', 'Add', 'AddV2', 'Relu', 'Relu6', 'Elu',
-    'LeakyRelu', 'Tanh', 'Sigmoid', 'Gelu', 'Squeeze', 'Mul',
+_SCALES = _NORMS | frozenset(('BiasAdd', 'BiasAddV1', 'Mul', 'Squeeze'))
+_SUMS = frozenset(('Add', 'AddV2'))
+_ACTIVATIONS = frozenset((
+  'Relu', 'Relu6', 'Elu', 'LeakyRelu', 'Tanh', 'Sigmoid', 'Gelu',
 ))  # fmt: skip
 _LISTS = ('TensorList', 'EmptyTensorList')
 
@@ -161,13 +162,22 @@ def _tie_fusions(built: op_graphs.Built, sets: union_find.UnionFind) -> None:
     strict=True,
   ):
     readers.setdefault(source, set()).add(target)
+  summed: set[int] = set()
   for i, kind in enumerate(graph.types):
     if kind not in _CONTRACTIONS and kind not in _NORMS:
       continue
     current = i
     while len(after := readers.get(current, ())) == 1:
       (following,) = after
-      if graph.types[following] not in _EPILOGUES:
+      kind = graph.types[following]
+      # A sum of two products is fused with one of them only.
+      if kind not in _SCALES | _ACTIVATIONS and (
+        kind not in _SUMS or following in summed
+      ):
         break
+      if kind in _SUMS:
+        summed.add(following)
       sets.union(current, following)
+      if kind in _ACTIVATIONS:
+        break
       current = following
