@@ -37,8 +37,9 @@ def define(values: flags.FlagValues) -> None:
   )
   flags.DEFINE_integer(
     'steps',
-    3,
-    'Timed steps of a trial, each paired with one of the reference.',
+    None,
+    'Timed steps of a trial, each paired with one of the reference. Default: '
+    'by how long a step takes.',
     lower_bound=1,
     flag_values=values,
   )
@@ -120,7 +121,6 @@ def session_options_of(
   """
   feeds_file = values.feeds_file
   return session_options.SessionOptions(
-    steps=values.steps,
     step_timeout_seconds=values.step_timeout_seconds,
     setup_timeout_seconds=values.setup_timeout_seconds,
     allow_side_effects=tuple(values.allow_side_effects),

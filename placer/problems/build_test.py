@@ -155,6 +155,42 @@ class BuildTest(parameterized.TestCase):
     for pair in (('table', 'find'), ('queue', 'put'), ('array', 'write')):
       self.assertTrue(self._together(problem, *pair), pair)
 
+  def test_gradients_have_the_device_of_their_forward_op(self):
+    def v1():
+      x = tf.compat.v1.placeholder(tf.float32, [4, 4], name='x')
+      with tf.device('/cpu:0'):
+        y = tf.matmul(x, x, name='first')
+      with tf.device('/cpu:1'):
+        z = tf.tanh(y, name='second')
+      gradient = tf.compat.v1.gradients(z, x)[0]
+      tf.identity(gradient, name='out')
+
+    @tf.function(input_signature=[tf.TensorSpec([4, 4], tf.float32)])
+    def step(x):
+      with tf.GradientTape() as tape:
+        tape.watch(x)
+        with tf.device('/cpu:0'):
+          y = tf.matmul(x, x, name='first')
+        with tf.device('/cpu:1'):
+          z = tf.tanh(y, name='second')
+      return tape.gradient(z, x)
+
+    traced = step.get_concrete_function().graph.as_graph_def()
+    for graph_def in (graphs.build(v1), traced):
+      problem = self._problem(graph_def, max_groups=1000)
+      devices = dict(
+        zip(problem.graph.names, problem.graph.original_devices, strict=True)
+      )
+      for kind, task in (('MatMul', 'CPU:0'), ('TanhGrad', 'CPU:1')):
+        found = [
+          device
+          for name, device in devices.items()
+          if problem.graph.types[problem.graph.index[name]] == kind
+        ]
+        self.assertNotEmpty(found)
+        for device in found:
+          self.assertIn(task, device.upper())
+
   def test_host_only_ops_may_not_use_a_gpu(self):
     def make():
       text = tf.constant(['a b', 'c'], name='text')

@@ -3,6 +3,7 @@
 import dataclasses
 import heapq
 import math
+import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -20,6 +21,7 @@ from placer.problems import flops as flops_lib
 _HANDLES = frozenset((types_pb2.DT_RESOURCE,))
 # What an element of unknown size is taken as, in bytes.
 _OPAQUE_BYTES = 64
+_V1_GRADIENT = re.compile(r'(?:^|/)gradients(?:_\d+)?/(.+)_grad/')
 _REFERENCE = 100  # a dtype enum above is a reference type
 
 
@@ -201,10 +203,41 @@ def _persistent(nodes, first, tensor_bytes) -> np.ndarray:
 
 
 def _original_devices(nodes, owners, path, devices) -> tuple[str, ...]:
+  """The graph's own devices; a gradient without one has its forward op's.
+
+  TensorFlow gives gradient ops no device (DESIGN §3.6), so that a forward pass
+  split by hand would do all its gradients on one device.
+  """
   result = [devices.get(path(node.name), '') for node in nodes]
   for i in range(len(nodes)):
     owner = owners[i]
     while not result[i] and owner >= 0:
       result[i] = result[owner]
       owner = owners[owner]
+  if any(result):
+    index = {node.name: i for i, node in enumerate(nodes)}
+    for i, node in enumerate(nodes):
+      if not result[i]:
+        forward = _forward(node, nodes, index)
+        result[i] = result[forward] if forward is not None else ''
   return tuple(result)
+
+
+def _forward(node, nodes, index: Mapping[str, int]) -> int | None:
+  """The forward op of a gradient op, by TensorFlow's ways of naming them."""
+  match = _V1_GRADIENT.search(node.name)
+  if match and match.group(1) in index:
+    return index[match.group(1)]
+  _, mark, rest = node.name.partition('gradient_tape/')
+  if not mark:
+    return None
+  while rest:
+    if rest in index:
+      return index[rest]
+    rest = rest.rpartition('/')[0]
+  # A tape keeps only the scope; TanhGrad reads what its Tanh made.
+  for edge in node.input:
+    source = index[graph_edges.source(edge)]
+    if node.op == nodes[source].op + 'Grad':
+      return source
+  return None

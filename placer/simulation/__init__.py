@@ -1,0 +1,1 @@
+"""The event-driven simulator of a step, and simulated devices."""

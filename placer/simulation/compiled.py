@@ -1,0 +1,51 @@
+"""numba, with a cache folder that can be written.
+
+    from placer.simulation import compiled
+
+    @compiled.function                  called from Python
+    @compiled.inlined                   called from compiled functions only
+
+numba finds no change in a compiled function that another file calls, so the
+folder is named by the content of all files here that are compiled. Importing
+this module imports numba (0.3 s): modules that are imported without a need to
+simulate import it inside a function.
+"""
+
+import hashlib
+import os
+import pathlib
+
+import numba
+
+from placer.core import cache_folder
+
+_FILES = (
+  'event_log.py',
+  'event_queue.py',
+  'kernel.py',
+  'ready_queue.py',
+  'records.py',
+  'transfers.py',
+)
+
+
+def _folder() -> str:
+  """The cache folder: the user's `NUMBA_CACHE_DIR`, else one of placer's."""
+  if os.environ.get('NUMBA_CACHE_DIR'):
+    return os.environ['NUMBA_CACHE_DIR']
+  digest = hashlib.sha256()
+  for name in _FILES:
+    digest.update((pathlib.Path(__file__).parent / name).read_bytes())
+  return str(cache_folder.find(f'numba-{digest.hexdigest()[:12]}'))
+
+
+# Read when a function is decorated, so it also holds if numba was imported
+# before; functions of others that are decorated later may use it as well.
+numba.config.CACHE_DIR = _folder()
+
+# No check for division by zero, which C has not either.
+function = numba.njit(cache=True, nogil=True, error_model='numpy')
+# Unless inlined, each call passes some 100 words: every array takes 7.
+inlined = numba.njit(
+  cache=True, nogil=True, error_model='numpy', forceinline=True
+)

@@ -1,0 +1,239 @@
+"""The simulator's inner loop, compiled. `simulator.py` says what it computes.
+
+Every function takes a `records.Step` and a `records.State`; nothing is
+allocated. The arithmetic is that of `reference.py`, in the same order, so that
+both agree to the bit.
+"""
+
+import numpy as np
+
+from placer.simulation import compiled
+from placer.simulation import event_log
+from placer.simulation import event_queue
+from placer.simulation import ready_queue
+from placer.simulation import records
+from placer.simulation import transfers
+
+OK, OUT_OF_MEMORY, INVALID_PLACEMENT, UNSUPPORTED_OP = range(4)
+
+
+@compiled.function
+def run_batch(step, state, candidates, first, last, results):
+  """Simulates the candidates `first` to `last` of a batch.
+
+  Args:
+    step: a `records.Step`.
+    state: a `records.State`, overwritten.
+    candidates: int32 `[B, G]`.
+    first: index of the first candidate.
+    last: one more than that of the last.
+    results: `records.Results`; rows `first` to `last` are written.
+  """
+  for b in range(first, last):
+    results.seconds[b] = np.nan
+    if not _place(step, state, candidates[b]):
+      results.status[b] = INVALID_PLACEMENT
+      for device in range(step.devices.shape[0]):
+        results.peak_bytes[b, device] = 0
+      continue
+    seconds = _run(step, state)
+    results.seconds[b] = seconds
+    status = OK
+    for device in range(step.devices.shape[0]):
+      peak = state.devices[device].peak_bytes
+      results.peak_bytes[b, device] = peak
+      if peak > step.devices[device].memory_bytes:
+        status = OUT_OF_MEMORY
+    results.status[b] = status if seconds < np.inf else UNSUPPORTED_OP
+    if results.op_start_seconds.shape[0]:
+      for op in range(step.ops.shape[0]):
+        results.op_start_seconds[b, op] = state.ops[op].start_seconds
+
+
+@compiled.inlined
+def _place(step, state, candidate):
+  """Sets everything to before the step; False if that may not be."""
+  for group in range(candidate.shape[0]):
+    device = candidate[group]
+    if device < 0 or device >= step.devices.shape[0]:
+      return False
+    if not step.allowed[group, device]:
+      return False
+  for device in range(step.devices.shape[0]):
+    queue = state.devices[device]
+    queue.live_bytes = queue.busy = queue.num_ready = 0
+    queue.first_service = -1
+  for channel in range(state.channel_free_seconds.shape[0]):
+    state.channel_free_seconds[channel] = 0.0
+  for op in range(step.ops.shape[0]):
+    device = candidate[step.ops[op].group]
+    state.ops[op].device = device
+    state.ops[op].waits = step.ops[op].num_inputs
+    state.devices[device].live_bytes += step.ops[op].persistent_bytes
+  for device in range(step.devices.shape[0]):
+    state.devices[device].peak_bytes = state.devices[device].live_bytes
+  state.num_events[0] = 0
+  return True
+
+
+@compiled.inlined
+def _run(step, state):
+  """The seconds until the last op ends."""
+  for k in range(step.sources.shape[0]):
+    op = step.sources[k]
+    ready_queue.add(state, op, state.ops[op].device)
+  for device in range(step.devices.shape[0]):
+    _fill_slots(step, state, device, 0.0)
+  end = 0.0
+  while state.num_events[0] > 0:
+    now, key = state.events[0].seconds, state.events[0].key
+    event_queue.pop(state)
+    kind = event_queue.kind_of(key)
+    index = event_queue.index_of(key)
+    device = event_queue.device_of(key)
+    if kind == event_queue.OP_ENDS:
+      end = now
+      _end_op(step, state, index, device, now)
+    elif kind == event_queue.ARRIVES:
+      _arrive(step, state, index, device, now)
+    elif kind == event_queue.SENT:
+      source = state.ops[step.signals[index].source].device
+      event_log.note(state, records.SENT, index, device, now)
+      transfers.start_wire(step, state, index, source, device, now)
+      device = source
+      state.devices[device].busy -= 1
+    else:
+      if kind == event_queue.RECEIVED:
+        event_log.note(state, records.RECEIVED, index, device, now)
+        _tell(step, state, index, device)
+      state.devices[device].busy -= 1
+    _fill_slots(step, state, device, now)
+  return end
+
+
+@compiled.inlined
+def _fill_slots(step, state, device, now):
+  """Starts what waits on a device while it has a free slot."""
+  queue = state.devices[device]
+  while queue.busy < step.devices[device].concurrency:
+    if queue.first_service >= 0:
+      transfers.start_service(step, state, device, now)
+    elif queue.num_ready > 0:
+      op = ready_queue.take(state, device)
+      cost = step.op_costs[op, device]
+      state.ops[op].start_seconds = now
+      queue.live_bytes += cost.start_bytes
+      queue.peak_bytes = max(queue.peak_bytes, queue.live_bytes)
+      event_log.note(state, records.OP_STARTS, op, device, now)
+      event_queue.push(
+        state,
+        now + cost.seconds,
+        event_queue.OP_ENDS,
+        event_queue.place(op, device),
+      )
+    else:
+      break
+    queue.busy += 1
+
+
+@compiled.inlined
+def _end_op(step, state, op, device, now):
+  """Hands out the results of an op and gives back what it read."""
+  queue, cost = state.devices[device], step.op_costs[op, device]
+  queue.live_bytes -= cost.end_bytes
+  event_log.note(state, records.OP_ENDS, op, device, now)
+  for signal in range(step.ops[op].first_signal, step.ops[op].end_signal):
+    num_targets = _hand_out(step, state, signal, device)
+    for k in range(num_targets):
+      transfers.send(step, state, signal, device, state.targets[k], now)
+  for k in range(step.ops[op].first_input, step.ops[op].end_input):
+    _release(step, state, step.inputs[k], device, now)
+  if cost.gap_seconds > 0:
+    event_queue.push(
+      state,
+      now + cost.gap_seconds,
+      event_queue.SLOT_FREES,
+      event_queue.place(0, device),
+    )
+  else:
+    queue.busy -= 1
+
+
+@compiled.inlined
+def _hand_out(step, state, signal, device):
+  """Tells the readers on the device; the number of other targets.
+
+  Counts the uses of all copies, and leaves the targets in `state.targets`.
+  """
+  record = step.signals[signal]
+  state.copies[signal, device].uses = 0
+  for k in range(record.first_reader, record.end_reader):
+    reader = state.ops[step.readers[k]]
+    state.copies[signal, reader.device].uses = 0
+  num_targets = 0
+  for k in range(record.first_reader, record.end_reader):
+    op = step.readers[k]
+    target = state.ops[op].device
+    if target == device:
+      _count_down(state, op, device)
+    elif not state.copies[signal, target].uses:
+      state.targets[num_targets] = target
+      num_targets += 1
+    state.copies[signal, target].uses += 1
+  state.copies[signal, device].uses += num_targets
+  if record.shares >= 0:
+    state.copies[record.shares, device].uses += 1
+  return num_targets
+
+
+@compiled.inlined
+def _tell(step, state, signal, device):
+  """Tells the readers on a device that received a signal."""
+  record = step.signals[signal]
+  for k in range(record.first_reader, record.end_reader):
+    op = step.readers[k]
+    if state.ops[op].device == device:
+      _count_down(state, op, device)
+
+
+@compiled.inlined
+def _count_down(state, op, device):
+  """One input of an op is there."""
+  state.ops[op].waits -= 1
+  if not state.ops[op].waits:
+    ready_queue.add(state, op, device)
+
+
+@compiled.inlined
+def _release(step, state, signal, device, now):
+  """One use of a copy is over."""
+  while signal >= 0:
+    copy = state.copies[signal, device]
+    copy.uses -= 1
+    if copy.uses > 0:
+      break
+    queue, record = state.devices[device], step.signals[signal]
+    shares = -1
+    if state.ops[record.source].device == device:
+      queue.live_bytes -= step.copies[signal, device].resident_bytes
+      shares = record.shares
+    else:
+      queue.live_bytes -= step.copies[signal, device].received_bytes
+    event_log.note(state, records.FREED, signal, device, now)
+    signal = shares
+
+
+@compiled.inlined
+def _arrive(step, state, signal, device, now):
+  """Takes a signal in: by a service of the target if that takes time."""
+  source = state.ops[step.signals[signal].source].device
+  queue = state.devices[device]
+  queue.live_bytes += step.copies[signal, device].received_bytes
+  queue.peak_bytes = max(queue.peak_bytes, queue.live_bytes)
+  event_log.note(state, records.ARRIVED, signal, device, now)
+  _release(step, state, signal, source, now)
+  link = transfers.link_of(step, signal, source, device)
+  if link.receive_seconds_per_message > 0 or link.receive_seconds_per_byte > 0:
+    transfers.add_service(state, signal, device, device)
+  else:
+    _tell(step, state, signal, device)
