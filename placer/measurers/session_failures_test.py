@@ -80,16 +80,21 @@ class FailuresTest(absltest.TestCase):
       self.assertIn('did not end within', result.reason)
 
   def test_out_of_memory_names_the_device(self):
-    # Takes 10 s: TensorFlow waits for memory before it gives up.
+    # Takes 20 s: TensorFlow waits for memory before it gives up.
     toy = toy_programs.big_tensor(200)
     measurer, problem = self._open(
       toy, memory_limit='/job:worker/task:1=100MiB'
     )
-    out, fine = measurer.measure(problem, np.array([[0, 1], [0, 0]]))
+    out, fine = measurer.measure(
+      problem, np.array([[0, 1], [0, 0]]), reference=np.array([0, 1])
+    )
     self.assertIs(out.status, _Status.OUT_OF_MEMORY)
     self.assertEqual(out.details['device'], measurer.topology.names[1])
     self.assertIn('task:1', out.reason)
     self.assertTrue(fine.ok, fine.reason)
+    # That the reference fails is not the candidate's fault.
+    self.assertIn('task:1', fine.details['reference_failure'])
+    self.assertEmpty(fine.reference_times_seconds)
     # 200 MiB, a sorted copy, and what rounding wastes.
     self.assertBetween(
       fine.peak_memory_bytes[measurer.topology.names[0]], 200 << 20, 900 << 20
@@ -106,7 +111,7 @@ class FailuresTest(absltest.TestCase):
     self.assertIn('device:CPU:1', result.details['device'])
 
   def test_a_killed_worker_costs_one_candidate(self):
-    measurer, problem = self._open(toy_programs.matmuls(), steps=100000)
+    measurer, problem = self._open(toy_programs.matmuls(), steps=3000)
     self._kill_later(lambda: _children(measurer.lane_pid('candidate'))[-1])
     pair = np.array([[0, 1]])
     reference = np.array([0, 0])
@@ -118,7 +123,7 @@ class FailuresTest(absltest.TestCase):
     self.assertLen(fine.reference_times_seconds, 2)
 
   def test_a_killed_client_costs_one_candidate(self):
-    measurer, problem = self._open(toy_programs.matmuls(), steps=100000)
+    measurer, problem = self._open(toy_programs.matmuls(), steps=3000)
     self._kill_later(lambda: measurer.lane_pid('candidate'))
     (lost,) = measurer.measure(problem, np.array([[0, 1]]))
     self.assertIs(lost.status, _Status.CRASHED)
@@ -127,8 +132,10 @@ class FailuresTest(absltest.TestCase):
     self.assertTrue(fine.ok, fine.reason)
 
   def test_a_killed_nursery_costs_one_candidate(self):
-    measurer, problem = self._open(toy_programs.matmuls(), steps=100000)
-    self._kill_later(lambda: measurer.nursery_pid)
+    measurer, problem = self._open(toy_programs.matmuls(), steps=3000)
+    self._kill_later(
+      lambda: measurer.lane_pid('candidate') and measurer.nursery_pid
+    )
     (lost,) = measurer.measure(problem, np.array([[0, 1]]))
     self.assertIs(lost.status, _Status.CRASHED)
     (fine,) = measurer.measure(problem, np.array([[0, 1]]), steps=2)
@@ -144,19 +151,6 @@ class FailuresTest(absltest.TestCase):
     (fine,) = measurer.measure(problem, pair, reference=pair[0])
     self.assertTrue(fine.ok, fine.reason)
     self.assertNotIn('reference_failure', fine.details)
-
-  def test_a_reference_that_fails_is_not_the_candidates_fault(self):
-    measurer, problem = self._open(
-      toy_programs.big_tensor(40),
-      spec='logical:2',
-      memory_limit='CPU:1=10MiB',
-    )
-    failing = toy_programs.no_kernel()
-    measurer, problem = self._open(failing, spec='logical:2')
-    (result,) = measurer.measure(
-      problem, np.array([[0, 1]]), reference=np.array([0, 0])
-    )
-    self.assertIs(result.status, _Status.UNSUPPORTED_OP)
 
   def test_a_graph_that_ends_the_process(self):
     import tensorflow as tf

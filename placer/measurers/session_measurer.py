@@ -235,13 +235,15 @@ class SessionMeasurer(base.Measurer):
     self, role: str, pairing: '_Pairing'
   ) -> tuple[tuple[float, ...], tuple[float, ...], dict[str, Any]]:
     """Steps, those of the reference, and what was wrong with the latter."""
-    trouble: dict[str, Any] = {}
-    if pairing.reference is not None:
-      for _ in range(2):  # a reference that was killed is started once more
-        try:
-          return *self._interleaved(role, pairing), {}
-        except _ReferenceError as error:
-          trouble = {'reference_failure': str(error)}
+    if pairing.reference is None:
+      return self._lanes.call(role, 'step', count=pairing.steps), (), {}
+    for _ in range(2):
+      try:
+        return *self._interleaved(role, pairing), {}
+      except _ReferenceError as error:
+        trouble = {'reference_failure': str(error)}
+        if not error.lost:
+          break  # a lane that was killed may do better; this one won't
     return self._lanes.call(role, 'step', count=pairing.steps), (), trouble
 
   def _interleaved(
@@ -265,11 +267,15 @@ class SessionMeasurer(base.Measurer):
     try:
       return method(*arguments, **named)
     except lane_lib.FailedError as error:
-      raise _ReferenceError(error.failure.reason) from error
+      raise _ReferenceError(error) from error
 
 
 class _ReferenceError(Exception):
   """The reference did not run: not the candidate's fault."""
+
+  def __init__(self, error: lane_lib.FailedError) -> None:
+    super().__init__(error.failure.reason)
+    self.lost = isinstance(error, lane_lib.LostError)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

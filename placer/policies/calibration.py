@@ -17,6 +17,7 @@ _TRANSFERS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 # What an error of a factor 2 in the transfers costs beside an error of the
 # predicted steps, both as squares of logarithms: keeps 1 if all fit alike.
 _PRIOR = 2e-3
+_MAX_DRIFT = 2.5
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -31,19 +32,14 @@ class Observation:
   devices: np.ndarray
   seconds: float
 
-  @property
-  def single(self) -> bool:
-    """Whether everything is on one device."""
-    return len(np.unique(self.devices)) <= 1
-
 
 def step_seconds(trials: Sequence[trial_lib.Trial]) -> dict[int, float]:
   """Step times that can be compared, of the trials that ran.
 
-  A trial whose reference ran slow ran slow itself. All splits have the same
+  A trial whose reference ran slow ran slow itself. Splits have the same
   reference, so each time is multiplied by what the reference usually takes
   over what it took beside this trial. Single devices are taken as measured:
-  they come first, some without a reference.
+  they come first, some without a reference, some with another one.
 
   Args:
     trials: of one search, any order.
@@ -56,14 +52,17 @@ def step_seconds(trials: Sequence[trial_lib.Trial]) -> dict[int, float]:
     i: float(np.median(trials[i].measurement.reference_times_seconds))
     for i in ran
     if trials[i].measurement.reference_times_seconds
-    and len(np.unique(trials[i].candidate)) > 1
+    and trials[i].policy != 'single_device'
   }
   usual = float(np.median(list(references.values()))) if references else 0.0
-  return {
-    i: trials[i].measurement.step_time_seconds
-    * (usual / references[i] if i in references else 1.0)
-    for i in ran
-  }
+  found = {}
+  for i in ran:
+    drift = usual / references[i] if i in references else 1.0
+    # A host doesn't drift this much: that was another reference.
+    if not 1 / _MAX_DRIFT < drift < _MAX_DRIFT:
+      drift = 1.0
+    found[i] = trials[i].measurement.step_time_seconds * drift
+  return found
 
 
 def fit(
@@ -83,9 +82,10 @@ def fit(
   """
   factors = np.full(num_devices, np.nan)
   for seen in observations:
-    if seen.single and len(seen.devices):
+    device = schedule.main_device(seen.devices)
+    if device is not None:
       predicted = schedule.makespan(seen.devices)
-      factors[seen.devices[0]] = seen.seconds / max(predicted, 1e-30)
+      factors[device] = seen.seconds / max(predicted, 1e-30)
   if np.isnan(factors).all():
     ratios = [
       seen.seconds / max(schedule.makespan(seen.devices), 1e-30)
@@ -94,13 +94,15 @@ def fit(
     factors[:] = np.median(ratios) if ratios else 1.0
   factors[np.isnan(factors)] = np.nanmean(factors)
   compute = tuple(factors.tolist())
-  splits = [seen for seen in observations if not seen.single]
+  splits = [
+    seen for seen in observations if schedule.main_device(seen.devices) is None
+  ]
 
   def misfit(transfer: float) -> float:
     scale = estimate.Scale(compute, transfer)
     total = _PRIOR * np.log2(transfer) ** 2
     for seen in splits:
-      predicted = schedule.makespan(seen.devices, scale)
+      predicted = max(schedule.makespan(seen.devices, scale), 1e-30)
       total += np.log(predicted / seen.seconds) ** 2
     return total
 

@@ -9,10 +9,10 @@ from placer.policies import estimate
 from placer.testing import problems
 
 
-def _trial(candidate, seconds, reference=()):
+def _trial(candidate, seconds, reference=(), policy='x'):
   return trial.Trial(
     0,
-    'x',
+    policy,
     np.array(candidate, np.int32),
     measurement.Measurement(
       measurement.Status.OK,
@@ -32,15 +32,31 @@ class CalibrationTest(parameterized.TestCase):
     )
     seconds = calibration.step_seconds(
       [
-        _trial([0, 0], 2.0),
-        _trial([1, 1], 5.0, (2.0,)),
+        _trial([0, 0], 2.0, (), 'single_device'),
+        _trial([1, 1], 5.0, (20.0,), 'single_device'),
         failed,
         _trial([0, 1], 1.5, (2.0,)),
         _trial([1, 0], 3.0, (4.0,)),
         _trial([1, 0], 1.0, (2.0,)),
+        # A reference ten times as slow isn't the same one.
+        _trial([1, 0], 1.0, (20.0,)),
+        _trial([1, 0], 1.0),
       ]
     )
-    self.assertEqual(seconds, {0: 2.0, 1: 5.0, 3: 1.5, 4: 1.5, 5: 1.0})
+    # The median reference takes 3 s.
+    self.assertEqual(
+      seconds, {0: 2.0, 1: 5.0, 3: 2.25, 4: 2.25, 5: 1.5, 6: 1.0, 7: 1.0}
+    )
+
+  def test_a_device_with_nearly_all_work_counts_as_single(self):
+    problem = problems.chain(3, flops=[1e6, 1e10, 1e10])
+    schedule = estimate.Schedule(problem)
+    state = np.array([0, 1, 1])
+    self.assertEqual(schedule.main_device(state), 1)
+    self.assertIsNone(schedule.main_device(np.array([0, 0, 1])))
+    seen = calibration.Observation(state, 3 * schedule.makespan(state))
+    found = calibration.fit(schedule, [seen], 2)
+    np.testing.assert_allclose(found.compute, [3.0, 3.0])
 
   @parameterized.parameters(0.25, 1.0, 4.0)
   def test_finds_the_factors(self, transfer):

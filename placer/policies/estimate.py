@@ -21,6 +21,8 @@ import numpy as np
 from placer.core import op_graph
 from placer.core import placement_problem
 
+_NEARLY_ALL = 0.95
+
 
 @dataclasses.dataclass(frozen=True)
 class Rates:
@@ -179,6 +181,13 @@ class Schedule:
       for tensors in self._tensors
     ]
     self._links = _links(problem, rates)
+
+  def main_device(self, candidate: np.ndarray) -> int | None:
+    """The device that has nearly all of the work, None if there is none."""
+    placed = np.asarray(candidate, np.int64)[self.unit_group]
+    loads = np.bincount(placed, self.unit_seconds, minlength=len(self._links))
+    main = int(loads.argmax())
+    return main if loads[main] > _NEARLY_ALL * loads.sum() else None
 
   def makespan(self, candidate: np.ndarray, scale: Scale = Scale()) -> float:
     """The estimated step time of one candidate.

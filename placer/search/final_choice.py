@@ -102,15 +102,17 @@ class _Final:
     if planned.second_single and len(singles) > 1:
       measured = self._pair(singles[1], planned.steps)
       if measured.ok and self._compare(measured)[0] < 1:
-        # The second is the better one after all: it is what to beat.
-        self.fresh.pop(singles[1].index)
-        self.reference = singles[1]
-        self.fresh[singles[0].index] = _swapped(
-          singles[0].measurement, measured
-        )
+        self._swap(singles[0], singles[1], measured)
     for trial in final_plan.finalists(self.history, planned.finalists):
       if trial is not self.reference:
         self._pair(trial, planned.steps)
+
+  def _swap(self, first, second, measured) -> None:
+    """The second single device is the better one: it is what to beat."""
+    self.fresh.pop(second.index)
+    self.reference = second
+    if measured.reference_times_seconds:
+      self.fresh[first.index] = _swapped(first.measurement, measured)
 
   def rows(self) -> list[search_result.Row]:
     """Singles, baselines in their order, then the rest, the fastest first."""
@@ -119,7 +121,7 @@ class _Final:
       t for t in self.history.trials if t.policy in ('original', 'expert')
     ]
     best = final_plan.finalists(self.history, 1)
-    for trial in self.history.trials:
+    for trial in self.history.ranked():
       if trial not in shown and (trial.index in self.fresh or trial in best):
         shown.append(trial)
     if self.reference not in shown:
@@ -134,7 +136,7 @@ class _Final:
     if interrupted:
       said.append(
         'Interrupted: the choice rests on the trials; the best were not '
-        're-measured.'
+        're-measured. The same command goes on from here.'
       )
     base = next(r for r in rows if r.candidate is self.reference.candidate)
     others = [r for r in rows if r is not base and r.ratio is not None]

@@ -29,6 +29,7 @@ from placer.search import budget as budget_lib
 from placer.search import final_choice
 from placer.search import final_plan
 from placer.search import history as history_lib
+from placer.search import learned_constraints
 from placer.search import search_result
 from placer.search import trial_log
 
@@ -147,8 +148,9 @@ class _Run:
     self.on_trial = on_trial
     self.history = history_lib.History()
     self.notes: list[str] = []
+    self.learned = learned_constraints.LearnedConstraints(problem)
     for trial in log.trials if log else ():
-      self.history.add(trial)
+      self._add(trial)
     budget.start(
       spent_seconds=trial_log.elapsed_seconds(self.history.trials),
       spent_trials=len(self.history.trials),
@@ -158,7 +160,7 @@ class _Run:
     """Measures all that the baselines suggest, in their order."""
     for policy in policies:
       name = policy.name
-      for suggestion in _all_suggestions(policy):
+      for suggestion in map(self._repaired, _all_suggestions(policy)):
         # Without the single devices there is nothing to compare with, so they
         # are measured whatever the budget.
         if name != history_lib.SINGLE and not self._affordable():
@@ -198,7 +200,7 @@ class _Run:
     if not suggestions:
       return None
     known, fresh = [], {}
-    for suggestion in suggestions:
+    for suggestion in map(self._repaired, suggestions):
       trial = self.history.find(suggestion.candidate)
       if trial is not None:
         known.append(trial)
@@ -237,11 +239,23 @@ class _Run:
       )
       if self.log is not None:
         self.log.append(trial)
-      self.history.add(trial)
+      self._add(trial)
       self.budget.spend_trial()
       trials.append(trial)
       self._report(trial)
     return trials
+
+  def _add(self, trial: trial_lib.Trial) -> None:
+    self.history.add(trial)
+    if note := self.learned.learn(trial):
+      self.notes.append(note)
+
+  def _repaired(
+    self, suggestion: policies_base.Suggestion
+  ) -> policies_base.Suggestion:
+    return dataclasses.replace(
+      suggestion, candidate=self.learned.repair(suggestion.candidate)
+    )
 
   def _steps(self, reference: trial_lib.Trial | None) -> int | None:
     """Timed steps of the next trial; None for the measurer's default."""

@@ -64,9 +64,9 @@ def push(state, seconds: float, kind: int, at: int) -> None:
 @compiled.inlined
 def pop(state) -> None:
   """Removes the first event, `state.events[0]`."""
-  heap = state.events
   count = state.num_events[0] - 1
   state.num_events[0] = count
+  heap = state.events
   seconds, key = heap[count].seconds, heap[count].key
   i = 0
   while True:

@@ -82,33 +82,48 @@ def _run(step, state):
   for k in range(step.sources.shape[0]):
     op = step.sources[k]
     ready_queue.add(state, op, state.ops[op].device)
-  for device in range(step.devices.shape[0]):
-    _fill_slots(step, state, device, 0.0)
-  end = 0.0
-  while state.num_events[0] > 0:
-    now, key = state.events[0].seconds, state.events[0].key
-    event_queue.pop(state)
-    kind = event_queue.kind_of(key)
-    index = event_queue.index_of(key)
-    device = event_queue.device_of(key)
-    if kind == event_queue.OP_ENDS:
-      end = now
-      _end_op(step, state, index, device, now)
-    elif kind == event_queue.ARRIVES:
-      _arrive(step, state, index, device, now)
-    elif kind == event_queue.SENT:
-      source = state.ops[step.signals[index].source].device
-      event_log.note(state, records.SENT, index, device, now)
-      transfers.start_wire(step, state, index, source, device, now)
-      device = source
-      state.devices[device].busy -= 1
+  now = end = 0.0
+  started = 0
+  while True:
+    if started < step.devices.shape[0]:
+      device = started
+      started += 1
+    elif state.num_events[0] > 0:
+      now, key = state.events[0].seconds, state.events[0].key
+      event_queue.pop(state)
+      if event_queue.kind_of(key) == event_queue.OP_ENDS:
+        end = now
+      device = _handle(step, state, key, now)
     else:
-      if kind == event_queue.RECEIVED:
-        event_log.note(state, records.RECEIVED, index, device, now)
-        _tell(step, state, index, device)
-      state.devices[device].busy -= 1
+      break
+    # Once in this loop, since all is inlined and has to be compiled.
     _fill_slots(step, state, device, now)
   return end
+
+
+@compiled.inlined
+def _handle(step, state, key, now):
+  """Does what an event says; the device that may have something to do."""
+  kind = event_queue.kind_of(key)
+  index = event_queue.index_of(key)
+  device = event_queue.device_of(key)
+  is_there = kind == event_queue.RECEIVED
+  if kind == event_queue.OP_ENDS:
+    _end_op(step, state, index, device, now)
+  elif kind == event_queue.ARRIVES:
+    is_there = not _arrive(step, state, index, device, now)
+  else:
+    if kind == event_queue.SENT:
+      event_log.note(state, records.SENT, index, device, now)
+      source = state.ops[step.signals[index].source].device
+      transfers.start_wire(step, state, index, source, device, now)
+      device = source
+    elif kind == event_queue.RECEIVED:
+      event_log.note(state, records.RECEIVED, index, device, now)
+    state.devices[device].busy -= 1
+  if is_there:
+    _tell(step, state, index, device)
+  return device
 
 
 @compiled.inlined
@@ -225,7 +240,7 @@ def _release(step, state, signal, device, now):
 
 @compiled.inlined
 def _arrive(step, state, signal, device, now):
-  """Takes a signal in: by a service of the target if that takes time."""
+  """Takes a signal in; whether a service of the target has to follow."""
   source = state.ops[step.signals[signal].source].device
   queue = state.devices[device]
   queue.live_bytes += step.copies[signal, device].received_bytes
@@ -235,5 +250,5 @@ def _arrive(step, state, signal, device, now):
   link = transfers.link_of(step, signal, source, device)
   if link.receive_seconds_per_message > 0 or link.receive_seconds_per_byte > 0:
     transfers.add_service(state, signal, device, device)
-  else:
-    _tell(step, state, signal, device)
+    return True
+  return False

@@ -168,13 +168,12 @@ class Simulator:
     """
     self._problem.check(candidate)
     batch = _as_batch(np.asarray(candidate)[np.newaxis], self._problem)
-    state = state_arrays.make(self._step, self._rank(priority), log=True)
+    state = state_arrays.make(self._step, self._ranked(priority), log=True)
     results = self._results(1, starts=False)
     self._kernel.run_batch(self._step, state, batch, 0, 1, results)
     return log_reader.LogReader(
-      self._problem, self._costs, self._signals, state.log
+      self._problem, self._costs, self._signals, batch[0], state.log
     ).schedule(
-      batch[0],
       simulation_batch.STATUSES[results.status[0]],
       float(results.seconds[0]),
       results.peak_bytes[0],
@@ -182,13 +181,13 @@ class Simulator:
 
   def _run(self, candidates, priority, *, starts: bool) -> records.Results:
     batch = _as_batch(candidates, self._problem)
-    rank = self._rank(priority)
+    ranked = self._ranked(priority)
     results = self._results(len(batch), starts=starts)
 
     def simulate_chunk(bounds: tuple[int, int]) -> None:
-      state = self._take_state(rank)
+      state = self._take_state(ranked)
       self._kernel.run_batch(self._step, state, batch, *bounds, results)
-      self._states[rank is not None].append(state)
+      self._states[ranked is not None].append(state)
 
     size = len(self._signals.readers) + len(self._step.ops)
     threads = min(self._threads, len(batch) * size // _WORTH_THREADS)
@@ -214,17 +213,17 @@ class Simulator:
       ),
     )
 
-  def _take_state(self, rank: np.ndarray | None) -> records.State:
+  def _take_state(self, ranked: np.ndarray | None) -> records.State:
     """A State that no other thread uses; old ones are used again."""
     try:
-      state = self._states[rank is not None].pop()
+      state = self._states[ranked is not None].pop()
     except IndexError:
-      return state_arrays.make(self._step, rank)
-    if rank is not None:
-      state_arrays.set_rank(state, rank)
+      return state_arrays.make(self._step, ranked)
+    if ranked is not None:
+      state_arrays.set_ranked(state, ranked)
     return state
 
-  def _rank(self, priority: np.ndarray | None) -> np.ndarray | None:
+  def _ranked(self, priority: np.ndarray | None) -> np.ndarray | None:
     """int32 `[N]`: ops in the order of their priority, then their index."""
     if priority is None:
       return None

@@ -101,14 +101,10 @@ class Nursery:
     """
     self._wait_until_ready()
     ours, theirs = socket.socketpair()
-    with theirs:
+    with ours, theirs:
       self._send(('fork', spec), [theirs.fileno()])
-    connection = multiprocessing.connection.Connection(ours.detach())
-    try:
-      return self._receive()[1], connection
-    except NurseryLostError:
-      connection.close()
-      raise
+      pid = self._receive()[1]
+      return pid, multiprocessing.connection.Connection(ours.detach())
 
   def reap(self, pid: int) -> int:
     """Waits for a lane that has ended, and returns its wait status."""

@@ -27,6 +27,9 @@ from placer.policies import estimate
 from placer.policies.heuristics import expert
 from placer.policies.heuristics import single_device
 
+# What failed (memory, a kernel) fails a little beside it too.
+_AWAY_FROM_FAILED = 10
+
 
 @dataclasses.dataclass(frozen=True)
 class HillClimbConfig:
@@ -123,10 +126,9 @@ class HillClimb(base.Policy):
       near = self._rounds % 2 == 0
       self._rounds += 1
       start = self._start(observations, score, near)
-      heat = (
-        self._config.near_temperature
-        if near
-        else (self._config.far_temperature)
+      temperatures = (
+        self._config.far_temperature,
+        self._config.near_temperature,
       )
       for visited in block_moves.anneal(
         self._blocks,
@@ -134,7 +136,7 @@ class HillClimb(base.Policy):
         start,
         self.rng,
         evaluations=self._evaluations(),
-        temperature=heat * 2**attempt,
+        temperature=temperatures[near] * 2**attempt,
       ):
         candidate = self._blocks.candidate(visited.devices)
         if self._is_new(candidate, self._config.min_change * (attempt < 2)):
@@ -186,12 +188,16 @@ class HillClimb(base.Policy):
     if self._known(candidate):
       return False
     devices = self._blocks.devices(candidate)
-    seconds = self._blocks.seconds
-    return all(
-      seconds[devices != self._blocks.devices(other)].sum()
-      >= min_change * seconds.sum()
-      for other in (
-        *(trial.candidate for trial in self._trials.values()),
-        *self._suggested.values(),
+    part = self._blocks.seconds / max(self._blocks.seconds.sum(), 1e-30)
+    needed = [
+      (
+        trial.candidate,
+        min_change * (1 if trial.measurement.ok else _AWAY_FROM_FAILED),
       )
+      for trial in self._trials.values()
+    ]
+    needed += [(other, min_change) for other in self._suggested.values()]
+    return all(
+      part[devices != self._blocks.devices(other)].sum() >= change
+      for other, change in needed
     )
