@@ -17,9 +17,10 @@ partitions; the op `loop@body/add` is then called `loop/body/_12/add`.
 import dataclasses
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from tensorflow.core.framework import graph_pb2
+from tensorflow.core.framework import node_def_pb2
 from tensorflow.core.protobuf import config_pb2
 
 from placer.core import op_path
@@ -27,6 +28,7 @@ from placer.measurers import peak_memory
 
 # Lowering, and cutting an edge into send and receive, add such numbers.
 _NUMBER = re.compile(r'/_\d+(?=/|$|:)')
+_CROSSINGS = frozenset(('_Send', '_Recv', '_HostSend', '_HostRecv'))
 _LOWERED_ATTRIBUTES = {'then_branch': 'then', 'else_branch': 'else'}
 _FUNCTIONAL = frozenset(
   ('While', 'StatelessWhile', 'If', 'StatelessIf', 'Case', 'StatelessCase')
@@ -63,10 +65,16 @@ def read(
   """
   where: dict[str, str] = {}
   kernels: set[str] = set()
+  crossings = {
+    node.name
+    for graph_def in metadata.partition_graphs
+    for node in graph_def.node
+    if node.op in _CROSSINGS
+  }
   for graph_def in metadata.partition_graphs:
     for node in graph_def.node:
       name = _NUMBER.sub('', node.name)
-      if node.op not in ('_Send', '_Recv', '_HostSend', '_HostRecv'):
+      if node.op not in _CROSSINGS and not _carries_control(node, crossings):
         where[name] = node.device
       if node.op in _FUNCTIONAL:
         kernels.add(name)
@@ -84,6 +92,22 @@ def read(
     partition_hash=partition_hash(metadata.partition_graphs),
     peak_memory_bytes=peaks,
     peak_memory_source=source,
+  )
+
+
+def _carries_control(
+  node: node_def_pb2.NodeDef, crossings: Collection[str]
+) -> bool:
+  """Whether partitioning made a node, to bring a control edge across.
+
+  The edge from `x` arrives as _Recv `x/_4` and, behind it, Identity `x/_5`,
+  which is not `x`.
+  """
+  return (
+    node.op == 'Identity'
+    and _NUMBER.search(node.name) is not None
+    and len(node.input) == 1
+    and node.input[0] in crossings
   )
 
 

@@ -34,7 +34,8 @@ class PartitionsTest(parameterized.TestCase):
         _partition(('a', 'Square', _A, ''), ('a/_1', '_Send', _A, 'a')),
         _partition(
           ('a/_2', '_Recv', _B, ''),
-          ('b', 'Exp', _B, 'a/_2'),
+          ('a/_3', 'Identity', _B, 'a/_2'),
+          ('b', 'Exp', _B, 'a/_3'),
           ('loop/body/_7/add', 'Add', _B, ''),
           ('kernel', 'StatelessWhile', _B, ''),
         ),
