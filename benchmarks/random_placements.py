@@ -120,7 +120,6 @@ def run(
     steps=1,
     warm_up_steps=0,
     feed_values=case.feeds,
-    allow_side_effects=('RestoreV2',),
   )
   ok = equal = moved = removed = 0
   largest, reasons = 0.0, []

@@ -301,11 +301,14 @@ def _feed_values(
 def _refuse_side_effects(
   program: program_lib.Program, options: session_options.SessionOptions
 ) -> None:
-  if side_effects.ANY not in options.allow_side_effects:
+  if side_effects.ANY in options.allow_side_effects:
+    return
+  for data, also in (
+    (program.graph_def, frozenset()),
+    # Initial values come from the files that the user gave.
+    (program.setup_graph_def, side_effects.RESTORES),
+  ):
     side_effects.refuse(
-      [
-        graph_pb2.GraphDef.FromString(data)
-        for data in (program.graph_def, program.setup_graph_def)
-      ],
-      options.allow_side_effects,
+      [graph_pb2.GraphDef.FromString(data)],
+      also | frozenset(options.allow_side_effects),
     )

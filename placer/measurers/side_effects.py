@@ -52,6 +52,11 @@ OP_TYPES = frozenset(
     (_READS_FILES, _WRITES_FILES, _USES_NETWORK, _RUNS_CODE, _ENDS_PROCESS)
   ).split()
 )
+# What gives variables and tables their values, and only reads.
+RESTORES = frozenset((
+  'InitializeTableFromTextFile', 'InitializeTableFromTextFileV2', 'Restore',
+  'RestoreSlice', 'RestoreV2',
+))  # fmt: skip
 # Ops that reach outside only if this attribute is a text like that.
 _FILE_ATTRIBUTES = {
   'PrintV2': ('output_stream', 'file://'),

@@ -4,11 +4,8 @@
     schedule = reference.schedule(candidate)
 
 It keeps to what `simulator.py` says, and shares no code with the compiled
-implementation: dicts and lists instead of arrays, a dict of live tensors
-instead of counters in records.
-
-A signal, what goes from an op to its readers, is here a pair (op, output),
-where output is the index of a tensor, or `CONTROL` for the op's control edges.
+implementation: dicts and lists instead of arrays, names of what
+holds memory instead of sums.
 """
 
 import collections
@@ -21,9 +18,10 @@ from placer.core import cost_model as cost_model_lib
 from placer.core import measurement
 from placer.core import placement_problem
 from placer.core import schedule as schedule_lib
+from placer.simulation import reference_memory
+from placer.simulation import reference_signals
 from placer.simulation import simulation_batch
 
-CONTROL = math.inf  # behind all tensors
 _OP_ENDS, _SLOT_FREES, _ARRIVES, _SENT, _RECEIVED = range(5)
 
 
@@ -43,27 +41,7 @@ class Reference:
     """
     self.problem = problem
     self.costs = cost_model
-    graph = problem.graph
-    readers = collections.defaultdict(set)
-    self.inputs = [set() for _ in graph.names]
-    for source, target, tensor, is_back in zip(
-      graph.edge_source.tolist(),
-      graph.edge_target.tolist(),
-      graph.edge_tensor.tolist(),
-      graph.edge_is_back.tolist(),
-      strict=True,
-    ):
-      if not is_back:
-        signal = (source, tensor if tensor >= 0 else CONTROL)
-        readers[signal].add(target)
-        self.inputs[target].add(signal)
-    self.readers = {key: sorted(readers[key]) for key in sorted(readers)}
-    self.signals = [[] for _ in graph.names]
-    for signal in self.readers:
-      self.signals[signal[0]].append(signal)
-    self.tensors = [[] for _ in graph.names]
-    for tensor, op in enumerate(graph.tensor_source.tolist()):
-      self.tensors[op].append(tensor)
+    self.signals = reference_signals.Signals(problem, cost_model)
 
   def schedule(
     self, candidate: np.ndarray, *, priority: np.ndarray | None = None
@@ -91,11 +69,11 @@ class _Step:
     self.graph = reference.problem.graph
     self.names = reference.problem.devices.names
     self.costs = reference.costs
-    self.reference = reference
+    self.signals = reference.signals
     self.device = devices
     self.priority = priority
     count = len(self.names)
-    self.waits = [len(signals) for signals in reference.inputs]
+    self.waits = [len(signals) for signals in reference.signals.inputs]
     self.events = []
     self.ready = [[] for _ in range(count)]
     self.became_ready = 0
@@ -106,20 +84,16 @@ class _Step:
     self.start = [math.inf] * len(self.graph)
     self.end = [math.inf] * len(self.graph)
     self.wires, self.arrivals, self.serviced = {}, {}, []
-    self.held = [{} for _ in range(count)]
-    self.timeline = []
-    self.peak = [(-1, 0.0, ())] * count
+    self.memory = reference_memory.Ledger(count)
 
   def run(self) -> None:
     """Handles all events."""
     for op, size in enumerate(self.graph.persistent_bytes.tolist()):
-      self.held[self.device[op]]['persistent', op, -1] = size
-    for device in range(len(self.held)):
-      self.note(device, 0.0)
+      self.memory.hold(self.device[op], ('persistent', op, -1), size, 0.0)
     for op, count in enumerate(self.waits):
       if not count:
         self.make_ready(op)
-    for device in range(len(self.held)):
+    for device in range(len(self.names)):
       self.fill_slots(device, 0.0)
     while self.events:
       now, kind, index, device = heapq.heappop(self.events)
@@ -150,29 +124,33 @@ class _Step:
         self.push(now + seconds, kind, signal, target)
       elif self.ready[device]:
         op = heapq.heappop(self.ready[device])[1]
-        self.start[op] = now
-        self.held[device]['temporary', op, -1] = self.costs.temporary_bytes[op]
-        for tensor in self.reference.tensors[op]:
-          self.held[device]['output', op, tensor] = self.resident(tensor, device)
-        self.note(device, now)
-        runs = int(self.costs.op_runs[op])
-        seconds = float(self.costs.op_seconds[op, device]) * runs
-        gaps = float(self.costs.gap_seconds[op, device]) * (runs - 1)
-        self.push(now + (seconds + gaps), _OP_ENDS, op, device)
+        self.start_op(op, device, now)
       else:
         break
       self.busy[device] += 1
 
+  def start_op(self, op, device, now) -> None:
+    self.start[op] = now
+    temporary = int(self.costs.temporary_bytes[op])
+    self.memory.hold(device, ('temporary', op, -1), temporary, now)
+    for tensor in self.signals.tensors[op]:
+      is_in_host = self.costs.host_output[tensor, device]
+      size = 0 if is_in_host else int(self.costs.resident_bytes[tensor])
+      self.memory.hold(device, ('output', op, tensor), size, now)
+    runs = int(self.costs.op_runs[op])
+    seconds = float(self.costs.op_seconds[op, device]) * runs
+    gaps = float(self.costs.gap_seconds[op, device]) * (runs - 1)
+    self.push(now + (seconds + gaps), _OP_ENDS, op, device)
+
   def end_op(self, op, device, now) -> None:
     self.end[op] = now
-    del self.held[device]['temporary', op, -1]
-    for tensor in self.reference.tensors[op]:
-      if (op, tensor) not in self.reference.readers:
-        del self.held[device]['output', op, tensor]
-    self.note(device, now)
-    for signal in self.reference.signals[op]:
+    self.memory.drop(device, ('temporary', op, -1), now)
+    for tensor in self.signals.tensors[op]:
+      if (op, tensor) not in self.signals.readers:
+        self.memory.drop(device, ('output', op, tensor), now)
+    for signal in self.signals.of_op[op]:
       self.hand_out(signal, device, now)
-    for signal in sorted(self.reference.inputs[op]):
+    for signal in sorted(self.signals.inputs[op]):
       self.release(signal, device, now)
     gap = float(self.costs.gap_seconds[op, device])
     if gap > 0:
@@ -181,7 +159,7 @@ class _Step:
       self.busy[device] -= 1
 
   def hand_out(self, signal, device, now) -> None:
-    readers = self.reference.readers[signal]
+    readers = self.signals.readers[signal]
     targets = list(dict.fromkeys(self.device[op] for op in readers))
     for target in targets:
       self.uses[signal, target] = sum(
@@ -189,27 +167,28 @@ class _Step:
       )
     others = [target for target in targets if target != device]
     self.uses[signal, device] = self.uses.get((signal, device), 0) + len(others)
-    shared = self.shared(signal)
+    shared = self.signals.shared(signal)
     if shared:
       self.uses[shared, device] += 1
     self.tell(signal, device)
     for target in others:
-      seconds = self.service(signal, target, 'send')
+      seconds = self.signals.service(signal, device, target, 'send')
       if seconds is None:
         self.start_wire(signal, target, now)
       else:
         self.services[device].append((_SENT, signal, target, seconds))
 
   def tell(self, signal, device) -> None:
-    for op in self.reference.readers[signal]:
+    for op in self.signals.readers[signal]:
       if self.device[op] == device:
         self.waits[op] -= 1
         if not self.waits[op]:
           self.make_ready(op)
 
   def start_wire(self, signal, target, now) -> None:
-    links, source = self.links(signal), self.device[signal[0]]
-    sends, size = self.sends(signal), self.size(signal)
+    source = self.device[signal[0]]
+    links = self.signals.links(signal, source)
+    sends, size = self.signals.sends(signal), self.signals.size(signal)
     channel = links.channel[source, target]
     start = max(now, self.channel_free[channel])
     free = start + (
@@ -225,12 +204,14 @@ class _Step:
     self.arrivals[signal, device] = now
     op, tensor = signal
     size = 0
-    if tensor != CONTROL and not self.costs.host_output[tensor, device]:
-      size = self.size(signal)
-    self.held[device]['received', op, tensor] = size
-    self.note(device, now)
+    if (
+      tensor != reference_signals.CONTROL
+      and not self.costs.host_output[tensor, device]
+    ):
+      size = self.signals.size(signal)
+    self.memory.hold(device, ('received', op, tensor), size, now)
     self.release(signal, self.device[op], now)
-    seconds = self.service(signal, device, 'receive')
+    seconds = self.signals.service(signal, self.device[op], device, 'receive')
     if seconds is None:
       self.tell(signal, device)
     else:
@@ -243,56 +224,68 @@ class _Step:
     op, tensor = signal
     is_made_here = self.device[op] == device
     kind = 'output' if is_made_here else 'received'
-    self.held[device].pop((kind, op, tensor), None)
-    self.note(device, now)
-    if is_made_here and self.shared(signal):
-      self.release(self.shared(signal), device, now)
-
-  def service(self, signal, target, stage) -> float | None:
-    """Seconds of a service; None where it costs nothing."""
-    links, source = self.links(signal), self.device[signal[0]]
-    message = getattr(links, f'{stage}_seconds_per_message')[source, target]
-    byte = getattr(links, f'{stage}_seconds_per_byte')[source, target]
-    if not message and not byte:
-      return None
-    sends, size = self.sends(signal), self.size(signal)
-    return sends * float(message) + size * sends * float(byte)
-
-  def links(self, signal):
-    op, tensor = signal
-    if tensor != CONTROL and self.costs.host_output[tensor, self.device[op]]:
-      return self.costs.host_links
-    return self.costs.links
-
-  def size(self, signal) -> int:
-    tensor = signal[1]
-    return 0 if tensor == CONTROL else int(self.graph.tensor_bytes[tensor])
-
-  def sends(self, signal) -> int:
-    op, tensor = signal
-    if tensor != CONTROL:
-      return int(self.costs.tensor_sends[tensor])
-    runs = self.costs.op_runs
-    return int(min(runs[op], max(runs[self.reference.readers[signal]])))
-
-  def shared(self, signal):
-    """The signal whose buffer one shares, or None."""
-    if signal[1] == CONTROL or self.costs.shares_tensor[signal[1]] < 0:
-      return None
-    tensor = int(self.costs.shares_tensor[signal[1]])
-    return int(self.graph.tensor_source[tensor]), tensor
-
-  def resident(self, tensor, device) -> int:
-    if self.costs.host_output[tensor, device]:
-      return 0
-    return self.costs.resident_bytes[tensor]
+    if not is_made_here or tensor != reference_signals.CONTROL:
+      self.memory.drop(device, (kind, op, tensor), now)
+    if is_made_here and self.signals.shared(signal):
+      self.release(self.signals.shared(signal), device, now)
 
   def push(self, seconds, kind, index, device) -> None:
     heapq.heappush(self.events, (seconds, kind, index, device))
 
-  def note(self, device, now) -> None:
-    """Writes down what is in memory."""
-    level = int(sum(self.held[device].values()))
-    self.timeline.append((now, device, level))
-    if level > self.peak[device][0]:
-      self.peak[device] = (level, now, tuple(self.held[device].items()))
+  def schedule(self) -> schedule_lib.Schedule:
+    """All that happened."""
+    peaks = self.memory.peaks()
+    peak_bytes = np.array([peak[0] for peak in peaks], np.int64)
+    seconds = max(self.end, default=0.0)
+    status = measurement.Status.OK
+    if not seconds < math.inf:
+      status = measurement.Status.UNSUPPORTED_OP
+    elif (peak_bytes > self.costs.memory_bytes).any():
+      status = measurement.Status.OUT_OF_MEMORY
+    times, places, levels = zip(*self.memory.timeline)
+    return schedule_lib.Schedule(
+      status=status,
+      reason=simulation_batch.reason(
+        status, peak_bytes, self.costs.memory_bytes, self.names
+      ),
+      unbounded_seconds=seconds,
+      op_device=np.array(self.device, np.int32),
+      op_start_seconds=np.array(self.start),
+      op_end_seconds=np.array(self.end),
+      memory_time_seconds=np.array(times),
+      memory_device=np.array(places, np.int32),
+      memory_bytes=np.array(levels, np.int64),
+      peak_bytes=peak_bytes,
+      peak_time_seconds=np.array([peak[1] for peak in peaks]),
+      peak_holders=tuple(peak[2] for peak in peaks),
+      **self.transfers(),
+    )
+
+  def transfers(self) -> dict[str, np.ndarray]:
+    """The fields of transfers and services."""
+    keys = sorted(self.wires, key=self.wires.get)
+    index = {key: i for i, key in enumerate(keys)}
+    tensors = [signal[1] for signal, _ in keys]
+    services = sorted(self.serviced)
+    return {
+      'transfer_op': np.array([signal[0] for signal, _ in keys], np.int32),
+      'transfer_tensor': np.array(
+        [
+          -1 if tensor == reference_signals.CONTROL else tensor
+          for tensor in tensors
+        ],
+        np.int32,
+      ),
+      'transfer_source': np.array(
+        [self.device[signal[0]] for signal, _ in keys], np.int32
+      ),
+      'transfer_target': np.array([target for _, target in keys], np.int32),
+      'transfer_start_seconds': np.array([self.wires[key] for key in keys]),
+      'transfer_end_seconds': np.array([self.arrivals[key] for key in keys]),
+      'service_device': np.array([row[5] for row in services], np.int32),
+      'service_transfer': np.array(
+        [index[row[2], row[3]] for row in services], np.int32
+      ),
+      'service_start_seconds': np.array([row[4] for row in services]),
+      'service_end_seconds': np.array([row[0] for row in services]),
+    }

@@ -184,23 +184,29 @@ class Simulator:
     ranked = self._ranked(priority)
     results = self._results(len(batch), starts=starts)
 
-    def simulate_chunk(bounds: tuple[int, int]) -> None:
-      state = self._take_state(ranked)
-      self._kernel.run_batch(self._step, state, batch, *bounds, results)
-      self._states[ranked is not None].append(state)
-
     size = len(self._signals.readers) + len(self._step.ops)
     threads = min(self._threads, len(batch) * size // _WORTH_THREADS)
+    chunks = _chunks(len(batch), threads * _CHUNKS_PER_THREAD)
+
+    def work() -> None:
+      state = self._take_state(ranked)
+      while True:
+        try:
+          first, last = chunks.pop()
+        except IndexError:
+          break
+        self._kernel.run_batch(self._step, state, batch, first, last, results)
+      self._states[ranked is not None].append(state)
+
     if threads <= 1:
-      simulate_chunk((0, len(batch)))
+      work()
       return results
-    edges = np.linspace(
-      0, len(batch), threads * _CHUNKS_PER_THREAD + 1, dtype=int
-    ).tolist()
-    # A pool of its own for each call: one that lived on would not survive a
-    # fork.
-    with concurrent.futures.ThreadPoolExecutor(threads) as pool:
-      list(pool.map(simulate_chunk, zip(edges[:-1], edges[1:])))
+    # Threads of this call only: those that lived on would not survive a fork.
+    with concurrent.futures.ThreadPoolExecutor(threads - 1) as pool:
+      others = [pool.submit(work) for _ in range(threads - 1)]
+      work()
+      for other in others:
+        other.result()
     return results
 
   def _results(self, count: int, *, starts: bool) -> records.Results:
@@ -286,3 +292,9 @@ def _as_batch(candidates, problem) -> np.ndarray:
       f'Candidates have shape {batch.shape}, need [B, {problem.num_groups}].'
     )
   return batch
+
+
+def _chunks(count: int, most: int) -> list[tuple[int, int]]:
+  """Up to `most` pairs (first, last) that share `count` candidates."""
+  bounds = np.linspace(0, count, max(min(most, count), 1) + 1, dtype=int)
+  return list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
