@@ -46,8 +46,8 @@ def run_batch(step, state, candidates, first, last, results):
         status = OUT_OF_MEMORY
     results.status[b] = status if seconds < np.inf else UNSUPPORTED_OP
     if results.op_start_seconds.shape[0]:
-      for op in range(step.ops.shape[0]):
-        results.op_start_seconds[b, op] = state.ops[op].start_seconds
+      for op in range(state.ops.shape[0]):
+        results.op_start_seconds[b, op] = state.op_start_seconds[op]
 
 
 @compiled.inlined
@@ -65,11 +65,12 @@ def _place(step, state, candidate):
     queue.first_service = -1
   for channel in range(state.channel_free_seconds.shape[0]):
     state.channel_free_seconds[channel] = 0.0
-  for op in range(step.ops.shape[0]):
-    device = candidate[step.ops[op].group]
+  for op in range(state.ops.shape[0]):
+    start = step.op_starts[op]
+    device = candidate[start.group]
     state.ops[op].device = device
-    state.ops[op].waits = step.ops[op].num_inputs
-    state.devices[device].live_bytes += step.ops[op].persistent_bytes
+    state.ops[op].waits = start.num_inputs
+    state.devices[device].live_bytes += start.persistent_bytes
   for device in range(step.devices.shape[0]):
     state.devices[device].peak_bytes = state.devices[device].live_bytes
   state.num_events[0] = 0
@@ -136,7 +137,8 @@ def _fill_slots(step, state, device, now):
     elif queue.num_ready > 0:
       op = ready_queue.take(state, device)
       cost = step.op_costs[op, device]
-      state.ops[op].start_seconds = now
+      if state.op_start_seconds.shape[0]:
+        state.op_start_seconds[op] = now
       queue.live_bytes += cost.start_bytes
       queue.peak_bytes = max(queue.peak_bytes, queue.live_bytes)
       event_log.note(state, records.OP_STARTS, op, device, now)
@@ -157,11 +159,11 @@ def _end_op(step, state, op, device, now):
   queue, cost = state.devices[device], step.op_costs[op, device]
   queue.live_bytes -= cost.end_bytes
   event_log.note(state, records.OP_ENDS, op, device, now)
-  for signal in range(step.ops[op].first_signal, step.ops[op].end_signal):
+  for signal in range(step.ops[op].first_signal, step.ops[op + 1].first_signal):
     num_targets = _hand_out(step, state, signal, device)
     for k in range(num_targets):
       transfers.send(step, state, signal, device, state.targets[k], now)
-  for k in range(step.ops[op].first_input, step.ops[op].end_input):
+  for k in range(step.ops[op].first_input, step.ops[op + 1].first_input):
     _release(step, state, step.inputs[k], device, now)
   if cost.gap_seconds > 0:
     event_queue.push(
@@ -180,32 +182,34 @@ def _hand_out(step, state, signal, device):
 
   Counts the uses of all copies, and leaves the targets in `state.targets`.
   """
-  record = step.signals[signal]
-  state.copies[signal, device].uses = 0
-  for k in range(record.first_reader, record.end_reader):
-    reader = state.ops[step.readers[k]]
-    state.copies[signal, reader.device].uses = 0
+  first = step.signals[signal].first_reader
+  end = step.signals[signal + 1].first_reader
+  uses = state.uses[signal]
+  uses[device] = 0
+  for k in range(first, end):
+    uses[state.ops[step.readers[k]].device] = 0
   num_targets = 0
-  for k in range(record.first_reader, record.end_reader):
+  for k in range(first, end):
     op = step.readers[k]
     target = state.ops[op].device
     if target == device:
       _count_down(state, op, device)
-    elif not state.copies[signal, target].uses:
+    elif not uses[target]:
       state.targets[num_targets] = target
       num_targets += 1
-    state.copies[signal, target].uses += 1
-  state.copies[signal, device].uses += num_targets
-  if record.shares >= 0:
-    state.copies[record.shares, device].uses += 1
+    uses[target] += 1
+  uses[device] += num_targets
+  shares = step.signals[signal].shares
+  if shares >= 0:
+    state.uses[shares, device] += 1
   return num_targets
 
 
 @compiled.inlined
 def _tell(step, state, signal, device):
   """Tells the readers on a device that received a signal."""
-  record = step.signals[signal]
-  for k in range(record.first_reader, record.end_reader):
+  first = step.signals[signal].first_reader
+  for k in range(first, step.signals[signal + 1].first_reader):
     op = step.readers[k]
     if state.ops[op].device == device:
       _count_down(state, op, device)
@@ -223,17 +227,15 @@ def _count_down(state, op, device):
 def _release(step, state, signal, device, now):
   """One use of a copy is over."""
   while signal >= 0:
-    copy = state.copies[signal, device]
-    copy.uses -= 1
-    if copy.uses > 0:
+    state.uses[signal, device] -= 1
+    if state.uses[signal, device] > 0:
       break
-    queue, record = state.devices[device], step.signals[signal]
-    shares = -1
+    record, shares = step.signals[signal], -1
+    size = record.received_bytes
     if state.ops[record.source].device == device:
-      queue.live_bytes -= step.copies[signal, device].resident_bytes
-      shares = record.shares
-    else:
-      queue.live_bytes -= step.copies[signal, device].received_bytes
+      size, shares = record.resident_bytes, record.shares
+    if not transfers.is_in_host(step, signal, device):
+      state.devices[device].live_bytes -= size
     event_log.note(state, records.FREED, signal, device, now)
     signal = shares
 
@@ -243,8 +245,9 @@ def _arrive(step, state, signal, device, now):
   """Takes a signal in; whether a service of the target has to follow."""
   source = state.ops[step.signals[signal].source].device
   queue = state.devices[device]
-  queue.live_bytes += step.copies[signal, device].received_bytes
-  queue.peak_bytes = max(queue.peak_bytes, queue.live_bytes)
+  if not transfers.is_in_host(step, signal, device):
+    queue.live_bytes += step.signals[signal].received_bytes
+    queue.peak_bytes = max(queue.peak_bytes, queue.live_bytes)
   event_log.note(state, records.ARRIVED, signal, device, now)
   _release(step, state, signal, source, now)
   link = transfers.link_of(step, signal, source, device)

@@ -7,10 +7,11 @@ order of their ops, those of an op by its outputs, its control signal last. A
 *copy* is a signal on a device: where it was made, or where it was received.
 
 `Step`, what does not change from placement to placement:
-  ops: OP `[N]`.
+  ops: OP `[N + 1]`, what an op begins at, the next one ends.
+  op_starts: OP_START `[N]`.
   op_costs: OP_COST `[N, D]`.
-  signals: SIGNAL `[T]`.
-  copies: COPY `[T, D]`.
+  signals: SIGNAL `[T + 1]`, likewise.
+  in_host: bool `[T, D]`, whether a copy is in host memory.
   readers: int32 `[R]`, the ops that read each signal, each once, ascending.
   inputs: int32 `[I]`, the signals each op reads that matter to memory.
   sources: int32, the ops without inputs.
@@ -20,8 +21,10 @@ order of their ops, those of an op by its outputs, its control signal last. A
 
 `State`, of one placement at a time, one for each thread:
   ops: OP_STATE `[N]`.
-  copies: COPY_STATE `[T, D]`.
+  uses: int32 `[T, D]`, readers, sends and sharing tensors of a copy to come.
+  next_service: int64 `[T, D]`, the place behind a copy in a queue, or -1.
   devices: DEVICE_STATE `[D]`.
+  op_start_seconds: float64 `[N]`, or `[0]` if nobody asks.
   channel_free_seconds: float64 `[C]`, when a channel has carried all it has.
   targets: int32 `[D]`, scratch.
   events: EVENT, a binary heap.
@@ -43,13 +46,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-OP = np.dtype(
+# Small rows, and apart what is used apart: large graphs wait for memory.
+OP = np.dtype([('first_signal', 'i4'), ('first_input', 'i4')], align=True)
+OP_START = np.dtype(
   [
     ('group', 'i4'),
-    ('first_signal', 'i4'),
-    ('end_signal', 'i4'),
-    ('first_input', 'i4'),
-    ('end_input', 'i4'),
     ('num_inputs', 'i4'),  # what it waits for: data and control
     ('persistent_bytes', 'i8'),
   ],
@@ -68,18 +69,12 @@ SIGNAL = np.dtype(
   [
     ('source', 'i4'),
     ('first_reader', 'i4'),
-    ('end_reader', 'i4'),
     ('shares', 'i4'),  # the signal whose buffer it shares, or -1
+    ('may_be_in_host', 'i4'),  # whether `in_host` has to be asked
     ('sends', 'f8'),
     ('sent_bytes', 'f8'),  # of all sends
-  ],
-  align=True,
-)
-COPY = np.dtype(
-  [
     ('resident_bytes', 'i8'),  # where it is made
     ('received_bytes', 'i8'),  # where it is received
-    ('in_host', 'i8'),
   ],
   align=True,
 )
@@ -103,14 +98,6 @@ OP_STATE = np.dtype(
     ('device', 'i4'),
     ('waits', 'i4'),  # inputs that are still missing
     ('next', 'i4'),  # in the queue of its device, or -1
-    ('start_seconds', 'f8'),
-  ],
-  align=True,
-)
-COPY_STATE = np.dtype(
-  [
-    ('uses', 'i4'),  # readers, sends and sharing tensors to come
-    ('next', 'i8'),  # in a queue of services, or -1
   ],
   align=True,
 )
@@ -151,9 +138,10 @@ class Step(NamedTuple):
   """What does not change; see the module docstring."""
 
   ops: np.ndarray
+  op_starts: np.ndarray
   op_costs: np.ndarray
   signals: np.ndarray
-  copies: np.ndarray
+  in_host: np.ndarray
   readers: np.ndarray
   inputs: np.ndarray
   sources: np.ndarray
@@ -166,8 +154,10 @@ class State(NamedTuple):
   """One placement under way; see the module docstring."""
 
   ops: np.ndarray
-  copies: np.ndarray
+  uses: np.ndarray
+  next_service: np.ndarray
   devices: np.ndarray
+  op_start_seconds: np.ndarray
   channel_free_seconds: np.ndarray
   targets: np.ndarray
   events: np.ndarray

@@ -46,6 +46,7 @@ Left out: copies between a device and host memory of the same device, memory
 that the network holds, memory fragmentation, ops slowing each other down.
 """
 
+import collections
 import concurrent.futures
 import os
 
@@ -65,6 +66,8 @@ from placer.simulation import step_arrays
 # (in placements times ops and edges, at about 20 ns) stay in one.
 _WORTH_THREADS = 25_000
 _CHUNKS_PER_THREAD = 4
+
+_States = dict[tuple[bool, bool], list[records.State]]
 
 
 class Simulator:
@@ -101,7 +104,8 @@ class Simulator:
     self._signals = signal_graph.build(problem.graph)
     self._step = step_arrays.build(problem, self._signals, cost_model)
     self._threads = threads or len(os.sched_getaffinity(0))
-    self._states: dict[bool, list[records.State]] = {False: [], True: []}
+    # By whether there are priorities, and starts to be kept.
+    self._states: _States = collections.defaultdict(list)
 
   def with_costs(self, cost_model: cost_model_lib.CostModel) -> 'Simulator':
     """A Simulator of the same problem with other costs, made faster."""
@@ -109,7 +113,7 @@ class Simulator:
     other.__dict__.update(self.__dict__)
     other._costs = cost_model
     other._step = step_arrays.build(self._problem, self._signals, cost_model)
-    other._states = {False: [], True: []}
+    other._states = collections.defaultdict(list)
     return other
 
   def simulate(
@@ -169,7 +173,7 @@ class Simulator:
     self._problem.check(candidate)
     batch = _as_batch(np.asarray(candidate)[np.newaxis], self._problem)
     state = state_arrays.make(self._step, self._ranked(priority), log=True)
-    results = self._results(1, starts=False)
+    results = state_arrays.make_results(self._step, 1)
     self._kernel.run_batch(self._step, state, batch, 0, 1, results)
     return log_reader.LogReader(
       self._problem, self._costs, self._signals, batch[0], state.log
@@ -182,21 +186,22 @@ class Simulator:
   def _run(self, candidates, priority, *, starts: bool) -> records.Results:
     batch = _as_batch(candidates, self._problem)
     ranked = self._ranked(priority)
-    results = self._results(len(batch), starts=starts)
+    results = state_arrays.make_results(self._step, len(batch), starts=starts)
 
-    size = len(self._signals.readers) + len(self._step.ops)
+    size = len(self._signals.readers) + len(self._step.op_starts)
     threads = min(self._threads, len(batch) * size // _WORTH_THREADS)
     chunks = _chunks(len(batch), threads * _CHUNKS_PER_THREAD)
 
     def work() -> None:
-      state = self._take_state(ranked)
+      key = (ranked is not None, starts)
+      state = self._take_state(key, ranked)
       while True:
         try:
           first, last = chunks.pop()
         except IndexError:
           break
         self._kernel.run_batch(self._step, state, batch, first, last, results)
-      self._states[ranked is not None].append(state)
+      self._states[key].append(state)
 
     if threads <= 1:
       work()
@@ -209,22 +214,14 @@ class Simulator:
         other.result()
     return results
 
-  def _results(self, count: int, *, starts: bool) -> records.Results:
-    return records.Results(
-      status=np.zeros(count, np.int8),
-      seconds=np.zeros(count),
-      peak_bytes=np.zeros((count, len(self._step.devices)), np.int64),
-      op_start_seconds=np.full(
-        (count, len(self._step.ops)) if starts else (0, 0), np.nan
-      ),
-    )
-
-  def _take_state(self, ranked: np.ndarray | None) -> records.State:
+  def _take_state(
+    self, key: tuple[bool, bool], ranked: np.ndarray | None
+  ) -> records.State:
     """A State that no other thread uses; old ones are used again."""
     try:
-      state = self._states[ranked is not None].pop()
+      state = self._states[key].pop()
     except IndexError:
-      return state_arrays.make(self._step, ranked)
+      return state_arrays.make(self._step, ranked, starts=key[1])
     if ranked is not None:
       state_arrays.set_ranked(state, ranked)
     return state
@@ -234,10 +231,10 @@ class Simulator:
     if priority is None:
       return None
     priority = np.asarray(priority)
-    if priority.shape != (len(self._step.ops),):
+    if priority.shape != (len(self._step.op_starts),):
       raise ValueError(
         f'priority has shape {priority.shape}, needs '
-        f'({len(self._step.ops)},): a number for each op.'
+        f'({len(self._step.op_starts)},): a number for each op.'
       )
     return np.argsort(priority, kind='stable').astype(np.int32)
 

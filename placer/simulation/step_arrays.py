@@ -39,23 +39,25 @@ def build(
     )
   _check_sharing(graph, signals, costs)
   inputs, first_input = _memory_inputs(graph, signals, costs)
-  ops = np.zeros(len(graph), records.OP)
-  ops['group'] = problem.op_group
-  ops['first_signal'], ops['end_signal'] = _bounds(signals.first_signal)
-  ops['first_input'], ops['end_input'] = _bounds(first_input)
-  ops['num_inputs'] = np.diff(signals.first_input)
-  ops['persistent_bytes'] = graph.persistent_bytes
+  ops = np.zeros(len(graph) + 1, records.OP)
+  ops['first_signal'] = signals.first_signal
+  ops['first_input'] = first_input
+  starts = np.zeros(len(graph), records.OP_START)
+  starts['group'] = problem.op_group
+  starts['num_inputs'] = np.diff(signals.first_input)
+  starts['persistent_bytes'] = graph.persistent_bytes
   devices = np.zeros(expected[1], records.DEVICE)
   devices['concurrency'] = costs.concurrency
   devices['memory_bytes'] = costs.memory_bytes
   return records.Step(
     ops=ops,
+    op_starts=starts,
     op_costs=_op_costs(graph, signals, costs),
     signals=_signals(graph, signals, costs),
-    copies=_copies(graph, signals, costs),
+    in_host=_in_host(signals, costs),
     readers=signals.readers,
     inputs=inputs,
-    sources=np.flatnonzero(ops['num_inputs'] == 0).astype(np.int32),
+    sources=np.flatnonzero(starts['num_inputs'] == 0).astype(np.int32),
     links=np.stack([_links(costs.links), _links(costs.host_links)]),
     devices=devices,
     allowed=np.ascontiguousarray(problem.allowed),
@@ -80,10 +82,6 @@ def _check_sharing(graph, signals, costs) -> None:
     )
 
 
-def _bounds(first: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-  return first[:-1], first[1:]
-
-
 def _op_costs(graph, signals, costs) -> np.ndarray:
   """OP_COST `[N, D]`."""
   result = np.zeros(costs.op_seconds.shape, records.OP_COST)
@@ -101,22 +99,25 @@ def _op_costs(graph, signals, costs) -> np.ndarray:
 
 
 def _signals(graph, signals, costs) -> np.ndarray:
-  """SIGNAL `[T]`."""
-  result = np.zeros(len(signals), records.SIGNAL)
-  result['source'] = signals.source
-  result['first_reader'], result['end_reader'] = _bounds(signals.first_reader)
-  result['shares'] = -1
-  result['sends'] = control_sends(signals, costs.op_runs)
+  """SIGNAL `[T + 1]`."""
+  result = np.zeros(len(signals) + 1, records.SIGNAL)
+  result['first_reader'] = signals.first_reader
+  rows = result[:-1]
+  rows['source'] = signals.source
+  rows['shares'] = -1
+  rows['sends'] = control_sends(signals, costs.op_runs)
   data = signals.tensor >= 0
   tensor = signals.tensor[data]
   shares = costs.shares_tensor[tensor]
   of_tensors = signals.of_tensors(len(graph.tensor_bytes))
   if len(of_tensors):
-    result['shares'][data] = np.where(shares >= 0, of_tensors[shares], -1)
-  result['sends'][data] = costs.tensor_sends[tensor]
-  result['sent_bytes'][data] = (
-    graph.tensor_bytes[tensor] * costs.tensor_sends[tensor]
-  )
+    rows['shares'][data] = np.where(shares >= 0, of_tensors[shares], -1)
+  sizes, sends = graph.tensor_bytes[tensor], costs.tensor_sends[tensor]
+  rows['may_be_in_host'][data] = costs.host_output[tensor].any(axis=1)
+  rows['sends'][data] = sends
+  rows['sent_bytes'][data] = sizes * sends
+  rows['resident_bytes'][data] = costs.resident_bytes[tensor]
+  rows['received_bytes'][data] = sizes
   return result
 
 
@@ -141,19 +142,11 @@ def control_sends(
   return np.minimum(most, op_runs[signals.source])
 
 
-def _copies(graph, signals, costs) -> np.ndarray:
-  """COPY `[T, D]`."""
-  shape = (len(signals), costs.num_devices)
-  result = np.zeros(shape, records.COPY)
+def _in_host(signals, costs) -> np.ndarray:
+  """bool `[T, D]`."""
+  result = np.zeros((len(signals), costs.num_devices), bool)
   data = signals.tensor >= 0
-  tensor = signals.tensor[data]
-  in_host = costs.host_output[tensor]
-  result['in_host'][data] = in_host
-  for name, sizes in (
-    ('resident_bytes', costs.resident_bytes),
-    ('received_bytes', graph.tensor_bytes),
-  ):
-    result[name][data] = np.where(in_host, 0, sizes[tensor][:, np.newaxis])
+  result[data] = costs.host_output[signals.tensor[data]]
   return result
 
 

@@ -44,14 +44,14 @@ def start_wire(step, state, signal, source, target, now):
 def add_service(state, signal, target, device):
   """Queues the sending to `target`, or the receiving there, on `device`."""
   queue, at = state.devices[device], event_queue.place(signal, target)
-  state.copies[signal, target].next = -1
+  state.next_service[signal, target] = -1
   if queue.first_service < 0:
     queue.first_service = at
   else:
     last = queue.last_service
-    state.copies[
+    state.next_service[
       event_queue.index_of(last), event_queue.device_of(last)
-    ].next = at
+    ] = at
   queue.last_service = at
 
 
@@ -61,7 +61,7 @@ def start_service(step, state, device, now):
   queue = state.devices[device]
   at = queue.first_service
   signal, target = event_queue.index_of(at), event_queue.device_of(at)
-  queue.first_service = state.copies[signal, target].next
+  queue.first_service = state.next_service[signal, target]
   record = step.signals[signal]
   link = link_of(step, signal, state.ops[record.source].device, target)
   if target == device:
@@ -81,4 +81,11 @@ def start_service(step, state, device, now):
 @compiled.inlined
 def link_of(step, signal, source, target):
   """The costs of the link that a signal takes."""
-  return step.links[step.copies[signal, source].in_host, source, target]
+  in_host = is_in_host(step, signal, source)
+  return step.links[1 if in_host else 0, source, target]
+
+
+@compiled.inlined
+def is_in_host(step, signal, device):
+  """Whether a copy is in host memory."""
+  return step.signals[signal].may_be_in_host and step.in_host[signal, device]

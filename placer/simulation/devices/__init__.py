@@ -1,0 +1,1 @@
+"""Descriptions of devices, one JSON file each; see `device_description.py`."""
