@@ -29,6 +29,8 @@ setuptools.setup(
     'dm-sonnet>=2.0.2',
     # The graph networks of the learned policies.
     'graph_nets>=1.1.0',
+    # Compiles the simulator's inner loop.
+    'numba>=0.63',
     # Arrays of the core, which does without TensorFlow.
     'numpy>=1.26',
     # TensorFlow Probability 0.25 imports distutils, which Python 3.12

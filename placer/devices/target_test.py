@@ -72,7 +72,7 @@ class TargetTest(parameterized.TestCase):
       topology = target.resolve('auto')
       layout = target.layout(topology)
     self.assertEqual(topology.names, (*_GPUS, _CPU))
-    self.assertTrue(layout.gpus)
+    self.assertEqual(layout.gpus, 2)
     # The GPU's own size is not a limit to be set aside.
     self.assertEmpty(layout.memory_limits)
     self.assertEmpty(target.nothing_to_place(topology))

@@ -89,7 +89,7 @@ def _status(kind: str, text: str, remote: bool) -> measurement_lib.Status:
     return _Status.DEVICE_LOST
   if _NO_KERNEL.search(text) or kind == 'UnimplementedError':
     return _Status.UNSUPPORTED_OP
-  if _PLACEMENT.search(text):
+  if _PLACEMENT.search(text) or kind == 'PlacerError':
     return _Status.INVALID_PLACEMENT
   # What is left is the graph's own fault under any placement: an index out
   # of range, a missing file. The run failed, so it is named a crash.
@@ -104,6 +104,7 @@ def _own_words(error: BaseException) -> str:
     '\n\nOriginal stack',
     '\n\nErrors may',
     '\nAdditional GRPC error',
+    '\nRecent warning and error logs',
     ' [type.googleapis.com',
   ):
     text = text.split(mark)[0]

@@ -32,6 +32,34 @@ def numpy_dtype(name: str) -> np.dtype:
     return np.dtype(tf.as_dtype(name).as_numpy_dtype)
 
 
+def choose(
+  feeds: Sequence[program_lib.Feed],
+  *,
+  path: str,
+  arrays: Mapping[str, np.ndarray] | None,
+  seed: int,
+) -> tuple[np.ndarray, ...]:
+  """The values from a file, else from arrays, else made from a seed.
+
+  Args:
+    feeds: types and shapes.
+    path: an .npz file, or ''.
+    arrays: by name or tensor of the feeds, or None.
+    seed: for made values.
+
+  Returns:
+    One array a feed, with its dtype and shape.
+
+  Raises:
+    UsageError: the file or the arrays do not fit the feeds.
+  """
+  if path:
+    return load(feeds, path)
+  if arrays is not None:
+    return check(feeds, arrays, 'feed_values')
+  return make(feeds, seed)
+
+
 def make(
   feeds: Sequence[program_lib.Feed], seed: int
 ) -> tuple[np.ndarray, ...]:

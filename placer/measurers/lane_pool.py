@@ -246,7 +246,7 @@ class LanePool:
     return nursery_lib.Nursery(
       self._work_dir / 'nursery.log',
       namespace=namespace,
-      gpus=self._layout.gpus,
+      gpus=self._layout.gpus > 0,
     )
 
   def _timeouts(self) -> dict[str, float]:

@@ -23,6 +23,7 @@ from placer.measurers import link_timing
 from placer.measurers import measured_graph
 from placer.measurers import partitions
 from placer.measurers import step_session
+from placer.rewriters import verify
 
 _WARM_UP_TOLERANCE = 0.05
 
@@ -218,4 +219,6 @@ class LaneServer:
       name: self._devices[column]
       for name, column in zip(self._op_names, columns, strict=True)
     }
-    return measured_graph.place(measured, self._requested, self._devices[0])
+    placed = measured_graph.place(measured, self._requested, self._devices[0])
+    verify.verify(measured.graph_def, placed)
+    return placed

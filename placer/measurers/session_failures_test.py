@@ -3,6 +3,8 @@
 import os
 import pathlib
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -17,6 +19,18 @@ from placer.measurers import toy_programs
 from placer.measurers.processes import lane
 
 _Status = measurement.Status
+_PARENT = """
+import time
+import numpy as np
+from placer.devices import target
+from placer.measurers import session_measurer, toy_programs
+toy, topology = toy_programs.matmuls(), target.resolve('local:2')
+measurer = session_measurer.SessionMeasurer(toy.program, topology)
+problem = toy_programs.problem(toy, topology)
+measurer.measure(problem, np.array([[0, 1]]), steps=1)
+print('measured', flush=True)
+time.sleep(100)
+"""
 
 
 def _children(pid: int) -> list[int]:
@@ -68,6 +82,11 @@ class FailuresTest(absltest.TestCase):
     result = self._one(toy_programs.channels_first(), [0, 1], spec='logical:2')
     self.assertIs(result.status, _Status.UNSUPPORTED_OP)
     self.assertEqual(result.details['op'], 'b/space')
+
+  def test_what_must_be_together_may_not_be_apart(self):
+    result = self._one(toy_programs.colocated(), [0, 1], spec='logical:2')
+    self.assertIs(result.status, _Status.INVALID_PLACEMENT)
+    self.assertIn("'b/with'", result.reason)
 
   def test_an_endless_step_is_a_timeout_and_the_next_runs(self):
     toy = toy_programs.endless()
@@ -182,6 +201,24 @@ class FailuresTest(absltest.TestCase):
     measurer.close()
     time.sleep(0.5)
     self.assertEmpty(set(started) & set(_children(1) + _children(os.getpid())))
+
+  def test_nothing_outlives_a_killed_parent(self):
+    parent = subprocess.Popen(
+      [sys.executable, '-c', _PARENT],
+      stdout=subprocess.PIPE,
+      stderr=subprocess.DEVNULL,
+      env=dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path)),
+    )
+    parent.stdout.readline()
+    started = set(_children(parent.pid))
+    self.assertGreaterEqual(len(started), 4)  # nursery, client, 2 workers
+    parent.kill()
+    parent.communicate()
+    for _ in range(50):
+      time.sleep(0.1)
+      if not started & set(_children(1) + _children(os.getpid())):
+        return
+    self.fail('Some of these processes are left: ' + str(started))
 
   def _kill_later(self, whom) -> None:
     """Kills a process a second after it has begun to run steps."""

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from tensorflow.core.framework import graph_pb2
 
 from placer.core import device as device_lib
 from placer.core import measurement as measurement_lib
@@ -55,8 +54,13 @@ class SessionMeasurer(base.Measurer):
     """
     self.options = options or session_options.SessionOptions()
     self.topology = topology
-    feed_values = _feed_values(program, self.options)
-    _refuse_side_effects(program, self.options)
+    feed_values = feeds_lib.choose(
+      program.feeds,
+      path=self.options.feeds_file,
+      arrays=self.options.feed_values,
+      seed=self.options.seed,
+    )
+    side_effects.refuse_program(program, self.options.allow_side_effects)
     self._program = program
     self._temporary = None
     work_dir = self.options.work_dir
@@ -286,29 +290,3 @@ class _Pairing:
   reference: np.ndarray | None
   steps: int
   give_up_ratio: float | None
-
-
-def _feed_values(
-  program: program_lib.Program, options: session_options.SessionOptions
-) -> tuple[np.ndarray, ...]:
-  if options.feeds_file:
-    return feeds_lib.load(program.feeds, options.feeds_file)
-  if options.feed_values is not None:
-    return feeds_lib.check(program.feeds, options.feed_values, 'feed_values')
-  return feeds_lib.make(program.feeds, options.seed)
-
-
-def _refuse_side_effects(
-  program: program_lib.Program, options: session_options.SessionOptions
-) -> None:
-  if side_effects.ANY in options.allow_side_effects:
-    return
-  for data, also in (
-    (program.graph_def, frozenset()),
-    # Initial values come from the files that the user gave.
-    (program.setup_graph_def, side_effects.RESTORES),
-  ):
-    side_effects.refuse(
-      [graph_pb2.GraphDef.FromString(data)],
-      also | frozenset(options.allow_side_effects),
-    )

@@ -12,6 +12,7 @@ from tensorflow.core.framework import node_def_pb2
 
 from placer.core import errors
 from placer.core import op_path
+from placer.core import program as program_lib
 from placer.rewriters import function_refs
 
 # Nodes that placer's own importers add to the set-up graph.
@@ -128,6 +129,21 @@ def refuse(
     f'trust this graph, pass --allow_side_effects={kinds}; else fetch '
     'something that does not need them.'
   )
+
+
+def refuse_program(
+  program: program_lib.Program, allowed: Iterable[str]
+) -> None:
+  """Refuses a program with side effects; see `refuse`."""
+  allowed = frozenset(allowed)
+  if ANY not in allowed:
+    refuse(
+      [
+        graph_pb2.GraphDef.FromString(data)
+        for data in (program.graph_def, program.setup_graph_def)
+      ],
+      allowed,
+    )
 
 
 def _reaches_outside(node: node_def_pb2.NodeDef) -> bool:

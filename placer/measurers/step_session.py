@@ -36,7 +36,27 @@ def config(
     if not layout.gpus:
       result.device_count['GPU'] = 0
     result.gpu_options.allow_growth = True
+    _limit_gpus(result, layout)
   return result
+
+
+def _limit_gpus(
+  result: config_pb2.ConfigProto, layout: layout_lib.ProcessLayout
+) -> None:
+  """Sets the GPUs' memory limits.
+
+  TensorFlow uses as many GPUs as `virtual_devices` has entries, so each needs
+  one; an empty entry is the whole GPU.
+  """
+  limits = {
+    int(name.rpartition(':')[2]): size
+    for name, size in layout.memory_limits.items()
+    if '/device:GPU:' in name
+  }
+  for index in range(layout.gpus if limits else 0):
+    entry = result.gpu_options.experimental.virtual_devices.add()
+    if index in limits:
+      entry.memory_limit_mb.append(limits[index] / (1 << 20))
 
 
 class StepSession:

@@ -30,13 +30,13 @@ _FILES = (
 
 
 def _folder() -> str:
-  """The cache folder: the user's `NUMBA_CACHE_DIR`, else one of placer's."""
-  if os.environ.get('NUMBA_CACHE_DIR'):
-    return os.environ['NUMBA_CACHE_DIR']
+  """A folder in the user's `NUMBA_CACHE_DIR`, else in placer's cache."""
   digest = hashlib.sha256()
   for name in _FILES:
     digest.update((pathlib.Path(__file__).parent / name).read_bytes())
-  return str(cache_folder.find(f'numba-{digest.hexdigest()[:12]}'))
+  name = f'numba-{digest.hexdigest()[:12]}'
+  chosen = os.environ.get('NUMBA_CACHE_DIR')
+  return os.path.join(chosen, name) if chosen else str(cache_folder.find(name))
 
 
 # Read when a function is decorated, so it also holds if numba was imported

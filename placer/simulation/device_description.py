@@ -131,36 +131,7 @@ def from_json(payload: Any, name: str) -> DeviceDescription:
     UsageError: a key is missing, unknown or has a wrong value.
   """
   fields = _fields(payload, DeviceDescription, name, without=('name',))
-  if fields['device_type'] not in _TYPES:
-    raise _wrong(
-      name, 'device_type', fields['device_type'], ' or '.join(_TYPES)
-    )
-  rates = fields['flops_per_second']
-  if not isinstance(rates, dict) or not rates:
-    raise _wrong(
-      name,
-      'flops_per_second',
-      rates,
-      'a rate for each dtype: {"float32": 1e12}',
-    )
-  for dtype, rate in rates.items():
-    _number(name, f'flops_per_second[{dtype}]', rate, positive=True)
-  _number(
-    name,
-    'memory_bytes_per_second',
-    fields['memory_bytes_per_second'],
-    positive=True,
-  )
-  for key in ('op_overhead_seconds', 'op_gap_seconds'):
-    _number(name, key, fields.get(key, 0.0))
-  if not 0 < _number(name, 'efficiency', fields.get('efficiency', 1.0)) <= 1:
-    raise _wrong(
-      name, 'efficiency', fields['efficiency'], 'more than 0, up to 1'
-    )
-  for key in ('memory_bytes', 'concurrency'):
-    value = fields.get(key)
-    if value is not None and (type(value) is not int or value < 1):
-      raise _wrong(name, key, value, 'a whole number of at least 1')
+  _check_rates(fields, name)
   for key in ('peer_link', 'host_link'):
     if fields.get(key) is not None:
       fields[key] = link_from_json(fields[key], f'{name}, {key}')
@@ -191,6 +162,39 @@ def link_from_json(payload: Any, name: str) -> LinkDescription:
     if key != 'channel':
       _number(name, key, value, positive=key == 'bytes_per_second')
   return LinkDescription(**fields)
+
+
+def _check_rates(fields: dict[str, Any], name: str) -> None:
+  if fields['device_type'] not in _TYPES:
+    raise _wrong(
+      name, 'device_type', fields['device_type'], ' or '.join(_TYPES)
+    )
+  rates = fields['flops_per_second']
+  if not isinstance(rates, dict) or not rates:
+    raise _wrong(
+      name,
+      'flops_per_second',
+      rates,
+      'a rate for each dtype: {"float32": 1e12}',
+    )
+  for dtype, rate in rates.items():
+    _number(name, f'flops_per_second[{dtype}]', rate, positive=True)
+  _number(
+    name,
+    'memory_bytes_per_second',
+    fields['memory_bytes_per_second'],
+    positive=True,
+  )
+  for key in ('op_overhead_seconds', 'op_gap_seconds'):
+    _number(name, key, fields.get(key, 0.0))
+  if not 0 < _number(name, 'efficiency', fields.get('efficiency', 1.0)) <= 1:
+    raise _wrong(
+      name, 'efficiency', fields['efficiency'], 'more than 0, up to 1'
+    )
+  for key in ('memory_bytes', 'concurrency'):
+    value = fields.get(key)
+    if value is not None and (type(value) is not int or value < 1):
+      raise _wrong(name, key, value, 'a whole number of at least 1')
 
 
 def _fields(

@@ -38,6 +38,11 @@ class LogReader:
     self._signals = signals
     self._op_device = np.asarray(candidate)[problem.op_group].astype(np.int32)
     self._rows = log[1 : 1 + int(log[0]['index'])]
+    graph = problem.graph
+    self._first_tensor = np.searchsorted(
+      graph.tensor_source, np.arange(len(graph) + 1)
+    ).tolist()
+    self._is_read = signals.of_tensors(len(graph.tensor_bytes)) >= 0
 
   def schedule(
     self, status: measurement.Status, seconds: float, peak_bytes: np.ndarray
@@ -155,32 +160,9 @@ class LogReader:
       ('persistent', op, -1): int(graph.persistent_bytes[op])
       for op in here.tolist()
     }
-    first = np.searchsorted(graph.tensor_source, np.arange(len(graph) + 1))
-    is_read = self._signals.of_tensors(len(graph.tensor_bytes)) >= 0
     for row in rows[rows['device'] == device]:
-      kind, index = int(row['kind']), int(row['index'])
-      if kind in (records.OP_STARTS, records.OP_ENDS):
-        starts = kind == records.OP_STARTS
-        tensors = range(first[index], first[index + 1])
-        changed = {
-          ('output', index, t): int(self._costs.resident_bytes[t])
-          for t in tensors
-          if (starts or not is_read[t])
-          and not self._costs.host_output[t, device]
-        }
-        changed['temporary', index, -1] = int(
-          self._costs.temporary_bytes[index]
-        )
-      else:
-        op, tensor = self._signals.source[index], self._signals.tensor[index]
-        made_here = self._op_device[op] == device
-        changed = {
-          ('output' if made_here else 'received', int(op), int(tensor)): int(
-            graph.tensor_bytes[tensor]
-          )
-          if tensor >= 0 and not self._costs.host_output[tensor, device]
-          else 0
-        }
+      kind = int(row['kind'])
+      changed = self._changed(kind, int(row['index']), device)
       if kind in (records.OP_STARTS, records.ARRIVED):
         held.update(changed)
       else:
@@ -189,3 +171,29 @@ class LogReader:
     holders = [schedule_lib.Holder(*key, size) for key, size in held.items()]
     holders.sort(key=lambda holder: (-holder.bytes, holder.op, holder.tensor))
     return tuple(holder for holder in holders if holder.bytes)
+
+  def _changed(
+    self, kind: int, index: int, device: int
+  ) -> dict[tuple[str, int, int], int]:
+    """What a row takes or gives back: (kind, op, tensor) to bytes."""
+    in_host = self._costs.host_output
+    if kind in (records.OP_STARTS, records.OP_ENDS):
+      # What somebody reads stays when the op ends.
+      tensors = [
+        tensor
+        for tensor in range(*self._first_tensor[index : index + 2])
+        if kind == records.OP_STARTS or not self._is_read[tensor]
+      ]
+      return {
+        ('temporary', index, -1): int(self._costs.temporary_bytes[index])
+      } | {
+        ('output', index, tensor): int(self._costs.resident_bytes[tensor])
+        for tensor in tensors
+        if not in_host[tensor, device]
+      }
+    op, tensor = int(self._signals.source[index]), self._signals.tensor[index]
+    size = 0
+    if tensor >= 0 and not in_host[tensor, device]:
+      size = int(self._problem.graph.tensor_bytes[tensor])
+    is_made_here = self._op_device[op] == device
+    return {('output' if is_made_here else 'received', op, int(tensor)): size}

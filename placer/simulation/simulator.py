@@ -293,5 +293,6 @@ def _as_batch(candidates, problem) -> np.ndarray:
 
 def _chunks(count: int, most: int) -> list[tuple[int, int]]:
   """Up to `most` pairs (first, last) that share `count` candidates."""
-  bounds = np.linspace(0, count, max(min(most, count), 1) + 1, dtype=int)
-  return list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
+  pieces = max(min(most, count), 1)
+  bounds = [count * i // pieces for i in range(pieces + 1)]
+  return list(zip(bounds[:-1], bounds[1:], strict=True))

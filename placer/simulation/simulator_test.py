@@ -1,35 +1,15 @@
-"""The compiled simulator against the reference, by hand and in its laws."""
+"""The simulator on small cases, computed by hand."""
 
 import dataclasses
 
-import hypothesis
 import numpy as np
 from absl.testing import absltest
 
 from placer.core import cost_model
 from placer.core import link_costs
 from placer.core import measurement
-from placer.simulation import reference
 from placer.simulation import simulator
 from placer.testing import problems
-from placer.testing import random_steps
-
-_SETTINGS = hypothesis.settings(
-  max_examples=150, deadline=None, derandomize=True
-)
-_FIELDS = (
-  'op_device',
-  'op_start_seconds',
-  'op_end_seconds',
-  'transfer_op',
-  'transfer_tensor',
-  'transfer_source',
-  'transfer_target',
-  'transfer_start_seconds',
-  'transfer_end_seconds',
-  'peak_bytes',
-  'peak_time_seconds',
-)
 
 
 def _costs(problem, seconds=1.0, **options) -> cost_model.CostModel:
@@ -64,211 +44,6 @@ def _changed(costs: cost_model.CostModel, **changes) -> cost_model.CostModel:
   }
   links = dataclasses.replace(costs.links, **changes)
   return dataclasses.replace(costs, links=links, host_links=links)
-
-
-class OracleTest(absltest.TestCase):
-  @hypothesis.given(step=random_steps.steps())
-  @_SETTINGS
-  def test_batches_equal_the_reference_to_the_bit(self, step):
-    compiled = simulator.Simulator(step.problem, step.costs)
-    batch = compiled.simulate(step.candidates, priority=step.priority)
-    starts = compiled.op_start_seconds(step.candidates, priority=step.priority)
-    plain = reference.Reference(step.problem, step.costs)
-    for b, candidate in enumerate(step.candidates):
-      expected = plain.schedule(candidate, priority=step.priority)
-      self.assertEqual(batch.statuses()[b], expected.status)
-      self.assertEqual(batch.unbounded_seconds[b], expected.unbounded_seconds)
-      np.testing.assert_array_equal(batch.peak_bytes[b], expected.peak_bytes)
-      np.testing.assert_array_equal(starts[b], expected.op_start_seconds)
-
-  @hypothesis.given(step=random_steps.steps())
-  @_SETTINGS
-  def test_schedules_equal_the_reference(self, step):
-    candidate = step.candidates[0]
-    found = simulator.Simulator(step.problem, step.costs).schedule(
-      candidate, priority=step.priority
-    )
-    expected = reference.Reference(step.problem, step.costs).schedule(
-      candidate, priority=step.priority
-    )
-    self.assertEqual(found.status, expected.status)
-    self.assertEqual(found.reason, expected.reason)
-    for name in _FIELDS:
-      np.testing.assert_array_equal(
-        getattr(found, name), getattr(expected, name), name
-      )
-    self.assertEqual(found.peak_holders, expected.peak_holders)
-    self.assertEqual(_services(found), _services(expected))
-    self.assertEqual(_levels(found), _levels(expected))
-
-  def test_a_large_graph_equals_the_reference(self):
-    step = random_steps.make(2000, 6, seed=1)
-    plain = reference.Reference(step.problem, step.costs)
-    batch = simulator.simulate(step.problem, step.costs, step.candidates)
-    for b, candidate in enumerate(step.candidates):
-      expected = plain.schedule(candidate)
-      self.assertEqual(batch.unbounded_seconds[b], expected.unbounded_seconds)
-      np.testing.assert_array_equal(batch.peak_bytes[b], expected.peak_bytes)
-
-
-def _services(schedule) -> list[tuple]:
-  """Services that end at the same time come in any order."""
-  return sorted(
-    zip(
-      schedule.service_end_seconds.tolist(),
-      schedule.service_start_seconds.tolist(),
-      schedule.service_device.tolist(),
-      schedule.service_transfer.tolist(),
-      strict=True,
-    )
-  )
-
-
-def _levels(schedule) -> dict[tuple[int, float], int]:
-  """What is in memory after the last change at each time that has one."""
-  levels, before = {}, {}
-  for seconds, device, size in zip(
-    schedule.memory_time_seconds.tolist(),
-    schedule.memory_device.tolist(),
-    schedule.memory_bytes.tolist(),
-    strict=True,
-  ):
-    levels[device, seconds] = size
-  for (device, seconds), size in sorted(levels.items()):
-    if before.get(device) == size:
-      del levels[device, seconds]
-    before[device] = size
-  return levels
-
-
-class LawsTest(absltest.TestCase):
-  @hypothesis.given(step=random_steps.steps())
-  @_SETTINGS
-  def test_schedules_are_possible(self, step):
-    schedule = simulator.schedule(step.problem, step.costs, step.candidates[0])
-    graph, costs = step.problem.graph, step.costs
-    arrivals = {}
-    for op, tensor, target, seconds in zip(
-      schedule.transfer_op.tolist(),
-      schedule.transfer_tensor.tolist(),
-      schedule.transfer_target.tolist(),
-      schedule.transfer_end_seconds.tolist(),
-      strict=True,
-    ):
-      self.assertNotIn((op, tensor, target), arrivals)
-      arrivals[op, tensor, target] = seconds
-    for source, target, tensor, is_back in zip(
-      graph.edge_source.tolist(),
-      graph.edge_target.tolist(),
-      graph.edge_tensor.tolist(),
-      graph.edge_is_back.tolist(),
-      strict=True,
-    ):
-      device = schedule.op_device[target]
-      if is_back:
-        continue
-      there = schedule.op_end_seconds[source]
-      if device != schedule.op_device[source]:
-        there = arrivals[source, tensor, device]
-      self.assertGreaterEqual(schedule.op_start_seconds[target], there)
-    self._check_slots(schedule, costs)
-
-  def _check_slots(self, schedule, costs) -> None:
-    for device, slots in enumerate(costs.concurrency.tolist()):
-      here, serves = (
-        schedule.op_device == device,
-        schedule.service_device == device,
-      )
-      starts = np.concatenate(
-        [
-          schedule.op_start_seconds[here],
-          schedule.service_start_seconds[serves],
-        ]
-      )
-      ends = np.concatenate(
-        [
-          schedule.op_end_seconds[here] + costs.gap_seconds[here, device],
-          schedule.service_end_seconds[serves],
-        ]
-      )
-      for time in starts:
-        self.assertLessEqual(((starts <= time) & (time < ends)).sum(), slots)
-
-  @hypothesis.given(step=random_steps.steps())
-  @_SETTINGS
-  def test_memory_comes_and_goes(self, step):
-    schedule = simulator.schedule(step.problem, step.costs, step.candidates[0])
-    persistent = np.bincount(
-      schedule.op_device,
-      step.problem.graph.persistent_bytes,
-      minlength=len(step.problem.devices),
-    )
-    for device, size in enumerate(persistent):
-      levels = schedule.memory_bytes[schedule.memory_device == device]
-      self.assertGreaterEqual(levels.min(), size)
-      self.assertEqual(levels[0], size)
-      self.assertEqual(levels[-1], size)
-      self.assertEqual(levels.max(), schedule.peak_bytes[device])
-      held = sum(holder.bytes for holder in schedule.peak_holders[device])
-      self.assertEqual(held, schedule.peak_bytes[device])
-
-  @hypothesis.given(step=random_steps.steps(max_devices=1))
-  @_SETTINGS
-  def test_one_device_takes_the_sum_of_its_ops(self, step):
-    costs = dataclasses.replace(step.costs, concurrency=np.ones(1, np.int64))
-    batch = simulator.simulate(step.problem, costs, step.candidates[:1])
-    runs, gaps = costs.op_runs, costs.gap_seconds[:, 0]
-    total = (costs.op_seconds[:, 0] * runs + gaps * runs).sum()
-    # Without the gap after the last op, whichever that is.
-    self.assertLessEqual(batch.unbounded_seconds[0], total + 1e-9)
-    self.assertGreaterEqual(
-      batch.unbounded_seconds[0], total - gaps.max(initial=0) - 1e-9
-    )
-
-  @hypothesis.given(step=random_steps.steps())
-  @_SETTINGS
-  def test_a_step_is_between_its_bounds(self, step):
-    schedule = simulator.schedule(step.problem, step.costs, step.candidates[0])
-    costs = step.costs
-    here = schedule.op_device
-    ops = np.arange(len(here))
-    seconds = costs.op_seconds[ops, here] * costs.op_runs
-    load = np.bincount(here, seconds, minlength=costs.num_devices)
-    self.assertGreaterEqual(
-      schedule.unbounded_seconds + 1e-9,
-      (load / costs.concurrency).max(initial=0),
-    )
-    # Until it ends, there is always something that goes on.
-    transfers = schedule.transfer_end_seconds - schedule.transfer_start_seconds
-    services = schedule.service_end_seconds - schedule.service_start_seconds
-    gaps = costs.gap_seconds[ops, here] * costs.op_runs
-    at_most = sum(part.sum() for part in (seconds, gaps, transfers, services))
-    self.assertLessEqual(schedule.unbounded_seconds, at_most + 1e-9)
-
-  @hypothesis.given(step=random_steps.steps())
-  @_SETTINGS
-  def test_twice_the_costs_take_twice_the_time(self, step):
-    once = simulator.Simulator(step.problem, step.costs)
-    twice = once.with_costs(step.costs.scaled(2.0, 2.0))
-    np.testing.assert_array_equal(
-      once.simulate(step.candidates).unbounded_seconds * 2,
-      twice.simulate(step.candidates).unbounded_seconds,
-    )
-
-  def test_threads_change_nothing(self):
-    step = random_steps.make(300, 3, seed=5)
-    candidates = np.random.default_rng(0).integers(
-      3, size=(700, step.problem.num_groups)
-    )
-    one = simulator.Simulator(step.problem, step.costs, threads=1)
-    many = simulator.Simulator(step.problem, step.costs, threads=4)
-    for priority in (None, np.arange(300)[::-1]):
-      found = many.simulate(candidates, priority=priority)
-      expected = one.simulate(candidates, priority=priority)
-      np.testing.assert_array_equal(
-        found.unbounded_seconds, expected.unbounded_seconds
-      )
-      np.testing.assert_array_equal(found.peak_bytes, expected.peak_bytes)
 
 
 class ByHandTest(absltest.TestCase):
@@ -363,6 +138,34 @@ class ByHandTest(absltest.TestCase):
     np.testing.assert_array_equal(found.peak_bytes, [0, 2_000_000])
     found = simulator.schedule(problem, costs, [1, 0])
     self.assertEqual(found.step_time_seconds, 13)
+
+  def test_slower_is_not_faster_where_nothing_is_scheduled(self):
+    # Elsewhere it may be: a list schedule can be lucky (Graham 1969).
+    problem = problems.chain(5)
+    costs = _changed(
+      _costs(problem, gap_seconds=0.25), send_seconds_per_message=0.5
+    )
+    rng = np.random.default_rng(0)
+    candidates = rng.integers(2, size=(20, 5))
+    before = simulator.simulate(problem, costs, candidates).step_time_seconds
+    slower = [
+      dataclasses.replace(costs, op_seconds=costs.op_seconds + 0.1),
+      dataclasses.replace(costs, gap_seconds=costs.gap_seconds + 0.1),
+      dataclasses.replace(costs, op_runs=costs.op_runs + 1),
+      *(
+        _changed(costs, **{name: value})
+        for name, value in (
+          ('latency_seconds', 11.0),
+          ('message_seconds', 1.0),
+          ('bytes_per_second', 1e5),
+          ('send_seconds_per_byte', 1e-6),
+          ('receive_seconds_per_message', 1.0),
+        )
+      ),
+    ]
+    for changed in slower:
+      after = simulator.simulate(problem, changed, candidates)
+      self.assertTrue((after.step_time_seconds >= before).all())
 
   def test_priorities(self):
     problem = problems.build(['a', 'b', 'c'], [], devices=1)

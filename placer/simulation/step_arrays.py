@@ -28,15 +28,7 @@ def build(
     ValueError: the costs are of another graph, or of other devices.
   """
   graph = problem.graph
-  expected = (len(graph), len(problem.devices))
-  found = costs.op_seconds.shape
-  tensors = len(graph.tensor_bytes)
-  if found != expected or len(costs.resident_bytes) != tensors:
-    raise ValueError(
-      f'The cost model is of {found[0]} ops, {len(costs.resident_bytes)} '
-      f'tensors, {found[1]} devices; the problem has {expected[0]}, '
-      f'{tensors}, {expected[1]}.'
-    )
+  _check_sizes(problem, costs)
   _check_sharing(graph, signals, costs)
   inputs, first_input = _memory_inputs(graph, signals, costs)
   ops = np.zeros(len(graph) + 1, records.OP)
@@ -46,9 +38,6 @@ def build(
   starts['group'] = problem.op_group
   starts['num_inputs'] = np.diff(signals.first_input)
   starts['persistent_bytes'] = graph.persistent_bytes
-  devices = np.zeros(expected[1], records.DEVICE)
-  devices['concurrency'] = costs.concurrency
-  devices['memory_bytes'] = costs.memory_bytes
   return records.Step(
     ops=ops,
     op_starts=starts,
@@ -59,9 +48,21 @@ def build(
     inputs=inputs,
     sources=np.flatnonzero(starts['num_inputs'] == 0).astype(np.int32),
     links=np.stack([_links(costs.links), _links(costs.host_links)]),
-    devices=devices,
+    devices=_devices(costs),
     allowed=np.ascontiguousarray(problem.allowed),
   )
+
+
+def _check_sizes(problem, costs) -> None:
+  found = (*costs.op_seconds.shape, len(costs.resident_bytes))
+  needed = (len(problem.graph), len(problem.devices))
+  needed += (len(problem.graph.tensor_bytes),)
+  if found != needed:
+    text = '{} ops, {} devices and {} tensors'
+    raise ValueError(
+      f'The cost model is of {text.format(*found)}; the problem has '
+      f'{text.format(*needed)}.'
+    )
 
 
 def _check_sharing(graph, signals, costs) -> None:
@@ -169,4 +170,12 @@ def _links(costs: link_costs.LinkCosts) -> np.ndarray:
   result = np.zeros(costs.channel.shape, records.LINK)
   for name in records.LINK.names:
     result[name] = getattr(costs, name)
+  return result
+
+
+def _devices(costs: cost_model_lib.CostModel) -> np.ndarray:
+  """DEVICE `[D]`."""
+  result = np.zeros(costs.num_devices, records.DEVICE)
+  result['concurrency'] = costs.concurrency
+  result['memory_bytes'] = costs.memory_bytes
   return result

@@ -8,8 +8,8 @@ zero or small integers, so that many events happen at the same time.
 
 import dataclasses
 
-from hypothesis import strategies as st
 import numpy as np
+from hypothesis import strategies as st
 
 from placer.core import cost_model
 from placer.core import device

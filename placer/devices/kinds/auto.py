@@ -65,8 +65,9 @@ def one_process(
     has: TensorFlow would set memory aside that may not be free.
   """
   whole = {device.name: device.memory_bytes for device in discovery.discover()}
+  any_gpu = any(device.type == 'GPU' for device in topology.devices)
   return layout_lib.ProcessLayout(
-    gpus=any(device.type == 'GPU' for device in topology.devices),
+    gpus=sum('device:GPU:' in name for name in whole) if any_gpu else 0,
     host_cores=cores_lib.usable(),
     memory_limits={
       device.name: device.memory_bytes

@@ -17,7 +17,10 @@ import tensorflow as tf
 from placer.measurers import failure as failure_lib
 from placer.measurers import lane_server
 from placer.measurers.processes import lane_spec
+from placer.measurers.processes import memory_cap
 from placer.measurers.processes import worker_process
+
+_CPU = '/job:localhost/replica:0/task:0/device:CPU:0'
 
 
 def main(
@@ -69,12 +72,13 @@ def _start_workers(
   spec: lane_spec.LaneSpec,
 ) -> tuple[str, dict[int, int]]:
   """Forks the workers; returns the session target and {pid: index}."""
-  cores = spec.layout.worker_cores
+  cores, limits = spec.layout.worker_cores, spec.layout.memory_limits
   if not cores:
     os.sched_setaffinity(0, spec.layout.host_cores)
+    if spec.layout.logical_cpus == 1:  # logical devices share an allocator
+      memory_cap.apply(limits.get(_CPU))
     return '', {}
   addresses = [f'127.0.0.1:{port}' for port in _free_ports(len(cores))]
-  limits = spec.layout.memory_limits
   workers = {}
   for index, members in enumerate(cores):
     pid = worker_process.fork(
