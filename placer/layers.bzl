@@ -12,9 +12,9 @@ LAYERS = {
     "core": [],
     "rewriters": ["core"],
     "importers": ["core", "rewriters"],
-    "devices": ["core"],
-    "problems": ["core", "rewriters", "importers", "devices"],
     "simulation": ["core"],
+    "devices": ["core", "simulation"],
+    "problems": ["core", "rewriters", "importers", "simulation", "devices"],
     "measurers/base": ["core"],
     "measurers": [
         "core",

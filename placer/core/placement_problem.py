@@ -11,6 +11,8 @@ group a device. Letters: `N` ops, `G` groups, `D` devices, `B` candidates.
   group_names: G names for people: the op path of the group's costliest op.
   fixed_reasons: {group: why it may use fewer devices than D}.
   notes: sentences for the user: what was assumed, repaired or merged.
+  costs: the CostModel of the N ops on the D devices, for planning without
+    running; None where nobody has made one. Not part of the fingerprint.
 
 A *candidate* is an int32 array `[G]` of device indices, a batch `[B, G]`.
 """
@@ -22,6 +24,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from placer.core import cost_model
 from placer.core import device as device_lib
 from placer.core import errors
 from placer.core import op_graph
@@ -39,6 +42,7 @@ class PlacementProblem:
   group_names: tuple[str, ...]
   fixed_reasons: Mapping[int, str] = dataclasses.field(default_factory=dict)
   notes: tuple[str, ...] = ()
+  costs: cost_model.CostModel | None = None
 
   def __post_init__(self) -> None:
     if len(self.op_group) != len(self.graph):
