@@ -88,7 +88,7 @@ class FilesTest(absltest.TestCase):
       '--graph=fork.pb',
       '--devices=logical:2',
       '--steps=2',
-      '--final_steps=2',
+      '--final_steps=6',
     )
     done = _placer(
       'place',
@@ -143,7 +143,7 @@ class FilesTest(absltest.TestCase):
       '--devices=logical:2',
       '--policy=round_robin',
       '--steps=2',
-      '--final_steps=2',
+      '--final_steps=6',
       '--require_improvement',
       cwd=self.folder,
     )

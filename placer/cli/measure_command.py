@@ -61,7 +61,7 @@ def define(values: flags.FlagValues) -> None:
     'final_steps',
     20,
     'Steps of each placement in the last comparison.',
-    lower_bound=2,
+    lower_bound=6,
     flag_values=values,
   )
   flags.DEFINE_string(
@@ -112,7 +112,9 @@ def run(values: flags.FlagValues, command: Sequence[str]) -> int:
         seed=values.seed,
       ),
     )
-    result = place_command.with_whole_host(result, measurer, values.final_steps)
+    result = place_command.with_whole_host(
+      result, measurer, min(values.final_steps, 10)
+    )
   print(table.render(result), end='')
   if values.report:
     report = json_report.build(result, command=command, seed=values.seed)

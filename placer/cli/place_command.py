@@ -20,6 +20,7 @@ import dataclasses
 import os
 from collections.abc import Sequence
 
+import numpy as np
 from absl import flags
 
 from placer.cli import graph_flags
@@ -28,6 +29,7 @@ from placer.cli import run_flags
 from placer.core import device as device_lib
 from placer.core import errors
 from placer.core import placement_problem
+from placer.core import search_result
 from placer.importers import base as importers_base
 from placer.measurers import session_measurer
 from placer.policies import registry
@@ -38,7 +40,7 @@ from placer.reports import table
 from placer.rewriters import export
 from placer.search import budget as budget_lib
 from placer.search import loop
-from placer.search import search_result
+from placer.search import paired_ratio
 from placer.search import trial_log
 
 SUMMARY = 'search, measure on the devices, write the placed graph'
@@ -72,7 +74,7 @@ def define(values: flags.FlagValues) -> None:
     'final_steps',
     20,
     'Steps of each finalist in the last comparison.',
-    lower_bound=2,
+    lower_bound=6,
     flag_values=values,
   )
   flags.DEFINE_string(
@@ -205,7 +207,7 @@ def _search(
       )
     finally:
       line.close()
-    return with_whole_host(result, measurer, values.final_steps)
+    return with_whole_host(result, measurer, min(values.final_steps, 10))
 
 
 def _with_links(
@@ -244,10 +246,20 @@ def with_whole_host(
     ),
     None,
   )
+  measured = measurer.measure_whole_host(
+    problem, reference=reference, steps=steps
+  )
+  pair = measured.step_times_seconds, measured.reference_times_seconds
   return dataclasses.replace(
     result,
-    whole_host=measurer.measure_whole_host(
-      problem, reference=reference, steps=steps
+    whole_host=search_result.Row(
+      label='whole host as one device',
+      policy='',
+      candidate=np.zeros(0, np.int32),
+      measurement=measured,
+      ratio=paired_ratio.ratio(*pair) if pair[1] else None,
+      interval=paired_ratio.interval(*pair) if pair[1] else None,
+      remeasured=True,
     ),
   )
 

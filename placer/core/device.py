@@ -19,6 +19,8 @@ seconds = latency_seconds + bytes / bytes_per_second.
     ('worker processes pinned to disjoint cores of one host ...').
   timing_is_meaningful: False where devices share their cores, so that times
     test correctness only (`logical:N`).
+  is_simulated: True where nothing is run and every time is that of a model
+    (`simulated:…`); `stands_for` says so for people.
 
 All are frozen; device names are unique. The index of a device is its column
 in every array of shape `[..., D]`.
@@ -83,6 +85,7 @@ class DeviceTopology:
   links: tuple[Link, ...] = ()
   stands_for: str = ''
   timing_is_meaningful: bool = True
+  is_simulated: bool = False
 
   def __post_init__(self) -> None:
     names = [device.name for device in self.devices]

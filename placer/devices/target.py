@@ -42,7 +42,8 @@ def layout(topology: device_lib.DeviceTopology) -> layout_lib.ProcessLayout:
     The layout.
 
   Raises:
-    UsageError: the topology's spec is not a form.
+    UsageError: the topology's spec is not a form, or its devices are
+      simulated and live in no process.
   """
   return _kind(topology.spec).layout(topology)
 

@@ -151,7 +151,9 @@ class LanePool:
     Raises:
       FailedError: it failed; LostError if the lane is lost, too.
     """
-    held = self._lane(role)
+    # A lane that died since the last call is not replaced here: the new one
+    # would not have loaded what the call is about.
+    held = self._held.get(role) or self._lane(role)
     try:
       return held.lane.call(method, self._timeouts(), **arguments)
     except lane_lib.LostError:

@@ -135,7 +135,7 @@ class FailuresTest(absltest.TestCase):
     pair = np.array([[0, 1]])
     reference = np.array([0, 0])
     (lost,) = measurer.measure(problem, pair, reference=reference)
-    self.assertIs(lost.status, _Status.DEVICE_LOST)
+    self.assertIs(lost.status, _Status.DEVICE_LOST, lost.reason)
     self.assertIn('SIGKILL', lost.reason)
     (fine,) = measurer.measure(problem, pair, reference=reference, steps=2)
     self.assertTrue(fine.ok, fine.reason)
@@ -145,7 +145,7 @@ class FailuresTest(absltest.TestCase):
     measurer, problem = self._open(toy_programs.matmuls(), steps=3000)
     self._kill_later(lambda: measurer.lane_pid('candidate'))
     (lost,) = measurer.measure(problem, np.array([[0, 1]]))
-    self.assertIs(lost.status, _Status.CRASHED)
+    self.assertIs(lost.status, _Status.CRASHED, lost.reason)
     self.assertIn('SIGKILL', lost.reason)
     (fine,) = measurer.measure(problem, np.array([[0, 1]]), steps=2)
     self.assertTrue(fine.ok, fine.reason)
@@ -156,7 +156,7 @@ class FailuresTest(absltest.TestCase):
       lambda: measurer.lane_pid('candidate') and measurer.nursery_pid
     )
     (lost,) = measurer.measure(problem, np.array([[0, 1]]))
-    self.assertIs(lost.status, _Status.CRASHED)
+    self.assertIs(lost.status, _Status.CRASHED, lost.reason)
     (fine,) = measurer.measure(problem, np.array([[0, 1]]), steps=2)
     self.assertTrue(fine.ok, fine.reason)
 

@@ -25,7 +25,7 @@ class SessionOptions:
       network namespace, so that they obey anyone who reaches them.
   """
 
-  steps: int = 10
+  steps: int = 5
   warm_up_steps: int = 5
   step_timeout_seconds: float = 60.0
   setup_timeout_seconds: float = 300.0

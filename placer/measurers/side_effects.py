@@ -134,16 +134,24 @@ def refuse(
 def refuse_program(
   program: program_lib.Program, allowed: Iterable[str]
 ) -> None:
-  """Refuses a program with side effects; see `refuse`."""
+  """Refuses a program with side effects that nobody allowed.
+
+  Args:
+    program: its set-up graph may read initial values from the files that the
+      user gave, too.
+    allowed: op types or op paths that may run; '*' for all.
+
+  Raises:
+    UsageError: see `refuse`.
+  """
   allowed = frozenset(allowed)
-  if ANY not in allowed:
-    refuse(
-      [
-        graph_pb2.GraphDef.FromString(data)
-        for data in (program.graph_def, program.setup_graph_def)
-      ],
-      allowed,
-    )
+  if ANY in allowed:
+    return
+  for data, also in (
+    (program.graph_def, frozenset()),
+    (program.setup_graph_def, RESTORES),
+  ):
+    refuse([graph_pb2.GraphDef.FromString(data)], allowed | also)
 
 
 def _reaches_outside(node: node_def_pb2.NodeDef) -> bool:

@@ -5,6 +5,7 @@ from tensorflow.core.framework import graph_pb2
 from tensorflow.python.framework import op_def_registry
 
 from placer.core import errors
+from placer.core import program
 from placer.measurers import side_effects
 from placer.measurers import toy_programs
 
@@ -67,6 +68,15 @@ class SideEffectsTest(parameterized.TestCase):
       side_effects.refuse([graph_def], ['MatchingFiles', 'PrintV2'])
     side_effects.refuse([graph_def], ['MatchingFiles', 'PrintV2', 'text'])
     side_effects.refuse([graph_def], ['*'])
+
+  def test_set_up_may_read_the_files_that_the_user_gave(self):
+    graph_def = graph_pb2.GraphDef()
+    graph_def.node.add(name='restore', op='RestoreV2')
+    data = graph_def.SerializeToString()
+    side_effects.refuse_program(program.Program(b'', data), [])
+    with self.assertRaisesRegex(errors.UsageError, 'RestoreV2'):
+      side_effects.refuse_program(program.Program(data), [])
+    side_effects.refuse_program(program.Program(data), ['*'])
 
   def test_what_placer_added_itself_is_fine(self):
     graph_def = graph_pb2.GraphDef()

@@ -1,6 +1,7 @@
 """ImportedGraph and devices -> PlacementProblem.
 
-OpGraph -> hard colocation -> allowed devices -> coarsening -> problem
+OpGraph -> hard colocation -> allowed devices -> coarsening -> problem, with the
+analytic costs of its ops.
 """
 
 import numpy as np
@@ -12,6 +13,7 @@ from placer.core import placement_problem
 from placer.importers import base
 from placer.problems import coarsening
 from placer.problems import colocation
+from placer.problems import costs
 from placer.problems import device_support
 from placer.problems import op_graphs
 
@@ -73,6 +75,7 @@ def build(
     group_names=_names(graph, op_group, len(allowed)),
     fixed_reasons=reasons,
     notes=tuple(notes),
+    costs=costs.analytic(graph, devices),
   )
 
 

@@ -13,14 +13,12 @@
                 ops_per_device, step_time_seconds, interrupted, confidence,
                 elapsed_seconds
     rows        the final comparison; each with its measurement
-    whole_host  a measurement, or null
+    whole_host  like a row, or null
     notes       sentences
     trials      as in trials.jsonl
 
 Times are seconds, sizes bytes; ratios are step time over that of the best
-single device, below 1 is faster. `result` in this file is a
-`placer.search.search_result.SearchResult`, without a type hint since reports
-know the nouns of core only.
+single device, below 1 is faster.
 """
 
 import dataclasses
@@ -38,13 +36,14 @@ import numpy as np
 from placer.core import device
 from placer.core import measurement as measurement_lib
 from placer.core import placement_problem
+from placer.core import search_result
 
 SCHEMA = 1
 _PACKAGES = ('placer', 'tensorflow', 'tensorflow-cpu', 'numpy', 'absl-py')
 
 
 def build(
-  result: Any,
+  result: search_result.SearchResult,
   *,
   command: Sequence[str] = (),
   config: Mapping[str, Any] | None = None,
@@ -81,7 +80,7 @@ def build(
     'devices': _devices(result.problem.devices),
     'result': _result(result),
     'rows': [_row(result.problem, row) for row in result.rows],
-    'whole_host': None if whole is None else whole.to_json(),
+    'whole_host': None if whole is None else _row(result.problem, whole),
     'notes': list(result.notes),
     'trials': [trial.to_json() for trial in result.trials],
   }
@@ -163,7 +162,7 @@ def _devices(topology: device.DeviceTopology) -> dict[str, Any]:
   }
 
 
-def _result(result: Any) -> dict[str, Any]:
+def _result(result: search_result.SearchResult) -> dict[str, Any]:
   chosen = result.chosen
   return {
     'label': chosen.label,
@@ -181,7 +180,7 @@ def _result(result: Any) -> dict[str, Any]:
 
 
 def _row(
-  problem: placement_problem.PlacementProblem, row: Any
+  problem: placement_problem.PlacementProblem, row: search_result.Row
 ) -> dict[str, Any]:
   measured: measurement_lib.Measurement = row.measurement
   return {
@@ -191,7 +190,9 @@ def _row(
     'interval': row.interval,
     'remeasured': row.remeasured,
     'step_time_seconds': measured.step_time_seconds,
-    'ops_per_device': problem.placement(row.candidate).counts(),
+    'ops_per_device': (
+      problem.placement(row.candidate).counts() if len(row.candidate) else {}
+    ),
     'measurement': measured.to_json(),
   }
 

@@ -38,7 +38,9 @@ class JsonReportTest(absltest.TestCase):
     self.assertEqual(report['seed'], 4)
     self.assertEqual(report['graph']['ops'], 28)
     self.assertLen(report['devices']['devices'], 2)
-    self.assertLen(report['whole_host']['step_times_seconds'], 20)
+    self.assertLen(
+      report['whole_host']['measurement']['step_times_seconds'], 20
+    )
 
   def test_result(self):
     found = _build()['result']

@@ -7,25 +7,25 @@ device (the inverse of the paired ratio) with its interval; ops on each device
 in the order of `--devices`; the largest peak memory of any device. Below: what
 is best to run here, in plain words, and the notes.
 
-`result` everywhere is a `placer.search.search_result.SearchResult`, without a
+`result` everywhere is a `placer.core.search_result.SearchResult`, without a
 type hint since reports know the nouns of core only.
 """
 
 import textwrap
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from placer.core import measurement as measurement_lib
 from placer.core import placement_problem
+from placer.core import search_result
 
 WIDTH = 100
 # Columns to the right of their text's width are numbers.
 _RIGHT = frozenset({5})
 
 
-def render(result: Any) -> str:
+def render(result: search_result.SearchResult) -> str:
   """The table, the sentence and the notes.
 
   Args:
@@ -50,7 +50,7 @@ def render(result: Any) -> str:
   return '\n'.join(lines) + '\n'
 
 
-def verdict(result: Any) -> str:
+def verdict(result: search_result.SearchResult) -> str:
   """What is best to run here, in one or two plain sentences.
 
   Args:
@@ -100,14 +100,19 @@ def ops_per_device(
   return tuple(int(count) for count in counts)
 
 
-def _whole_host_sentence(result: Any, seconds: float) -> str:
+def _whole_host_sentence(
+  result: search_result.SearchResult, seconds: float
+) -> str:
   whole = result.whole_host
-  if whole is None or not whole.ok:
+  if whole is None or not whole.measurement.ok:
     return ''
-  step = f'{_ms(whole.step_time_seconds)} ms'
-  if whole.step_time_seconds >= seconds:
-    return f' The whole host as one device is slower: {step}.'
-  text = f' Best on this host: the whole host as one device, {step}.'
+  step = whole.measurement.step_time_seconds
+  faster = step < seconds
+  if whole.ratio is not None and result.chosen.ratio is not None:
+    faster = whole.ratio < result.chosen.ratio
+  if not faster:
+    return f' The whole host as one device is slower: {_ms(step)} ms.'
+  text = f' Best on this host: the whole host as one device, {_ms(step)} ms.'
   if len(set(result.chosen.candidate.tolist())) > 1:
     text += (
       ' Use the split only where such devices are really separate, on '
@@ -116,7 +121,7 @@ def _whole_host_sentence(result: Any, seconds: float) -> str:
   return text
 
 
-def _title(result: Any) -> str:
+def _title(result: search_result.SearchResult) -> str:
   problem = result.problem
   return (
     f'{len(problem.graph)} ops in {problem.num_groups} groups on '
@@ -126,7 +131,7 @@ def _title(result: Any) -> str:
   )
 
 
-def _cells(result: Any) -> list[tuple[str, ...]]:
+def _cells(result: search_result.SearchResult) -> list[tuple[str, ...]]:
   header = (
     '',
     'placement',
@@ -139,11 +144,13 @@ def _cells(result: Any) -> list[tuple[str, ...]]:
   others = [row for row in result.rows if row.policy != 'single_device']
   cells = [header, *(_row(result, row) for row in singles)]
   if result.whole_host is not None:
-    cells.append(_whole_host(result))
+    cells.append(_row(result, result.whole_host))
   return cells + [_row(result, row) for row in others]
 
 
-def _row(result: Any, row: Any) -> tuple[str, ...]:
+def _row(
+  result: search_result.SearchResult, row: search_result.Row
+) -> tuple[str, ...]:
   speedup = ''
   if row.ratio is not None:
     speedup = f'{1 / row.ratio:.2f}x'
@@ -157,20 +164,11 @@ def _row(result: Any, row: Any) -> tuple[str, ...]:
     row.label,
     _times(row.measurement),
     speedup,
-    _counts(ops_per_device(result.problem, row.candidate)),
+    _counts(ops_per_device(result.problem, row.candidate))
+    if len(row.candidate)
+    else '',
     _peak(row.measurement),
   )
-
-
-def _whole_host(result: Any) -> tuple[str, ...]:
-  whole, speedup = result.whole_host, ''
-  for row in result.rows:
-    if row.label == result.reference_label and whole.ok:
-      base = row.measurement.step_time_seconds
-      # Taken at another time than the reference, so without an interval.
-      speedup = f'{base / whole.step_time_seconds:.2f}x (unpaired)'
-  label = 'whole host as one device'
-  return '', label, _times(whole), speedup, '', _peak(whole)
 
 
 def _times(measured: measurement_lib.Measurement) -> str:

@@ -15,7 +15,7 @@ _EXPECTED = """\
 ----------------------------------------------------------------------------------------------------
    single_device /job:worker/task:0  853 (832-874)        1.00x (reference)  28/0                300
    single_device /job:worker/task:1  861 (839-883)        0.99x (0.98-1.01)  0/28                300
-   whole host as one device          441 (430-452)        1.93x (unpaired)                       300
+   whole host as one device          441 (430-452)        1.93x (1.90-1.97)                      300
    expert layers                     872 (850-894)        0.98x              14/14               300
    expert branches                   out_of_memory                           14/14
 >  hill_climb 7                      634 (618-650)        1.34x (1.31-1.37)  14/14               300
@@ -52,12 +52,14 @@ class TableTest(absltest.TestCase):
     )
 
   def test_slower_or_failed_whole_host(self):
-    slower = results.result(whole_host=results.measured(0.7))
+    slower = results.result(
+      whole_host=results.whole_host(results.measured(0.7))
+    )
     self.assertEndsWith(
       table.verdict(slower), ' The whole host as one device is slower: 700 ms.'
     )
     failed = measurement.Measurement(measurement.Status.TIMEOUT, 'too long')
-    text = table.render(results.result(whole_host=failed))
+    text = table.render(results.result(whole_host=results.whole_host(failed)))
     self.assertRegex(text, 'whole host as one device +timeout')
 
   def test_no_single_device_runs(self):
@@ -107,7 +109,9 @@ class TableTest(absltest.TestCase):
 
   def test_digits_follow_the_size(self):
     texts = [
-      table.render(results.result(whole_host=results.measured(seconds)))
+      table.render(
+        results.result(whole_host=results.whole_host(results.measured(seconds)))
+      )
       for seconds in (0.00123, 0.0456, 7.89)
     ]
     self.assertIn('1.23 (1.20-1.26)', texts[0])

@@ -17,12 +17,12 @@ from absl import logging
 from placer.core import errors
 from placer.core import measurement as measurement_lib
 from placer.core import placement_problem
+from placer.core import search_result
 from placer.core import trial as trial_lib
 from placer.measurers import base as measurers_base
 from placer.search import final_plan
 from placer.search import history as history_lib
 from placer.search import paired_ratio
-from placer.search import search_result
 
 
 def choose(
@@ -33,7 +33,6 @@ def choose(
   planned: final_plan.Plan | None = final_plan.Plan(),
   confidence: float = 0.95,
   seed: int = 0,
-  whole_host: measurement_lib.Measurement | None = None,
   notes: Sequence[str] = (),
   elapsed: Callable[[], float] = lambda: 0.0,
 ) -> search_result.SearchResult:
@@ -47,7 +46,6 @@ def choose(
       trials, since the user interrupted the search.
     confidence: of the intervals.
     seed: of the bootstrap.
-    whole_host: passed on.
     notes: passed on, followed by those of the choice.
     elapsed: seconds since the search began.
 
@@ -76,7 +74,6 @@ def choose(
     improved=improved,
     trials=tuple(history.trials),
     problem=problem,
-    whole_host=whole_host,
     elapsed_seconds=elapsed(),
     interrupted=interrupted,
     confidence=confidence,

@@ -20,8 +20,8 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from absl import logging
 
-from placer.core import measurement as measurement_lib
 from placer.core import placement_problem
+from placer.core import search_result
 from placer.core import trial as trial_lib
 from placer.measurers import base as measurers_base
 from placer.policies import base as policies_base
@@ -30,7 +30,6 @@ from placer.search import final_choice
 from placer.search import final_plan
 from placer.search import history as history_lib
 from placer.search import learned_constraints
-from placer.search import search_result
 from placer.search import trial_log
 
 # Called after each trial as on_trial(trial, best_ratio, remaining_seconds,
@@ -65,7 +64,7 @@ class SearchConfig:
   batch_size: int = 1
   steps: int | None = None
   timed_seconds: float = 5.0
-  min_steps: int = 4
+  min_steps: int = 3
   max_steps: int = 20
   give_up_ratio: float | None = 1.5
   patience: int = 20
@@ -85,7 +84,6 @@ def search(
   config: SearchConfig = SearchConfig(),
   budget: budget_lib.Budget | None = None,
   log: trial_log.TrialLog | None = None,
-  whole_host: measurement_lib.Measurement | None = None,
   on_trial: OnTrial | None = None,
 ) -> search_result.SearchResult:
   """Searches for the placement with the shortest step.
@@ -101,7 +99,6 @@ def search(
     budget: when it stops; None lets the policies decide.
     log: open; its trials are resumed from and new ones appended. None keeps
       them in memory only.
-    whole_host: Measurement of one process on all cores, for the report.
     on_trial: told of each new trial.
 
   Returns:
@@ -130,7 +127,6 @@ def search(
     planned=planned,
     confidence=config.confidence,
     seed=config.seed,
-    whole_host=whole_host,
     notes=run.notes,
     elapsed=lambda: run.budget.elapsed_seconds,
   )

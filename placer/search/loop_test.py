@@ -229,12 +229,6 @@ class LoopTest(absltest.TestCase):
     self.assertAlmostEqual(ratios[-1], 0.5, delta=0.05)
     self.assertEqual((seconds[0], left[0]), (None, None))
 
-  def test_whole_host_is_passed_on(self):
-    whole = measurement.Measurement(
-      measurement.Status.OK, step_times_seconds=(1.0,)
-    )
-    self.assertIs(self._search(whole_host=whole).whole_host, whole)
-
   def test_empty_graph(self):
     self.problem = problems.build([], [])
     result = self._search([registry.make('random', self.problem)])
@@ -266,7 +260,7 @@ class LoopTest(absltest.TestCase):
     self.assertEqual(elapsed, [5.0 * (i + 1) for i in range(9)])
 
   def test_long_steps_are_timed_less_often(self):
-    for seconds, count in ((3.0, 4), (0.5, 5), (0.01, 20)):
+    for seconds, count in ((3.0, 3), (0.5, 5), (0.01, 20)):
       measurer = fake_measurer.FakeMeasurer(
         lambda *_, seconds=seconds: seconds, noise=0, drift=0
       )

@@ -92,15 +92,38 @@ def cost_model_of(
     UsageError: `devices` are not simulated ones, or have no rate for `dtype`.
   """
   simulated = simulated_devices.parse(devices.spec)
-  kinds = simulated.descriptions
+  return cost_model_on(graph, devices, simulated, dtype)
+
+
+def cost_model_on(
+  graph: op_graph.OpGraph,
+  devices: device_lib.DeviceTopology,
+  described: simulated_devices.SimulatedDevices,
+  dtype: str = 'float32',
+) -> cost_model.CostModel:
+  """The CostModel of a graph on any devices of which there are descriptions.
+
+  Args:
+    graph: N ops.
+    devices: D devices; their memory limits count.
+    described: the descriptions of the D devices, and their links.
+    dtype: what arithmetic is done in.
+
+  Returns:
+    The CostModel.
+
+  Raises:
+    UsageError: a description has no rate for `dtype`.
+  """
+  kinds = described.descriptions
   columns = {kind.name: roofline(graph, kind, dtype) for kind in kinds}
   gaps = np.array([kind.op_gap_seconds for kind in kinds])
   return cost_model.build(
     graph,
     devices,
     np.stack([columns[kind.name] for kind in kinds], axis=1),
-    links=simulated.device_link_costs(),
-    host_links=simulated.host_link_costs(),
+    links=described.device_link_costs(),
+    host_links=described.host_link_costs(),
     gap_seconds=np.where(does_work(graph)[:, np.newaxis], gaps, 0.0),
     concurrency=np.array([kind.concurrency for kind in kinds]),
   )

@@ -28,7 +28,7 @@ import json
 import os
 import pathlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -85,6 +85,7 @@ class SimulatedDevices:
         f'{len(devices)} simulated device{"s" if len(devices) > 1 else ""}: '
         'every time is the result of a model, nothing was run.'
       ),
+      is_simulated=True,
     )
 
   def device_link_costs(self) -> link_costs.LinkCosts:
@@ -140,16 +141,33 @@ def parse(spec: str) -> SimulatedDevices:
       f'--devices={spec} has {len(kinds)} devices; at most {_MOST} can be '
       'simulated.'
     )
-  table = [
-    [None if i == j else _between(a, b) for j, b in enumerate(kinds)]
-    for i, a in enumerate(kinds)
-  ]
+  connected = connect(spec, kinds)
+  table = [list(row) for row in connected.links]
   for link in links:
     fields = {k: v for k, v in link.items() if k not in ('source', 'target')}
     table[link['source']][link['target']] = device_description.link_from_json(
       fields, f'--devices={spec}, a link'
     )
-  return SimulatedDevices(spec, tuple(kinds), tuple(map(tuple, table)))
+  return dataclasses.replace(connected, links=tuple(map(tuple, table)))
+
+
+def connect(
+  spec: str, kinds: Sequence[device_description.DeviceDescription]
+) -> SimulatedDevices:
+  """Devices with the links that their descriptions have.
+
+  Args:
+    spec: what `--devices` was.
+    kinds: D descriptions.
+
+  Returns:
+    The SimulatedDevices.
+  """
+  table = tuple(
+    tuple(None if i == j else _between(a, b) for j, b in enumerate(kinds))
+    for i, a in enumerate(kinds)
+  )
+  return SimulatedDevices(spec, tuple(kinds), table)
 
 
 def _part(part: str, spec: str):
@@ -178,7 +196,9 @@ def _part(part: str, spec: str):
 
 def _read(name: str) -> Any:
   # Under `bazel run` the working folder is not the user's.
-  file = pathlib.Path(os.environ.get('BUILD_WORKING_DIRECTORY', ''), name)
+  file = pathlib.Path(
+    os.environ.get('BUILD_WORKING_DIRECTORY', ''), os.path.expanduser(name)
+  )
   try:
     return json.loads(file.read_text(encoding='utf-8'))
   except OSError as error:

@@ -50,4 +50,14 @@ class DeviceKind(abc.ABC):
   def layout(
     self, topology: device_lib.DeviceTopology
   ) -> layout_lib.ProcessLayout:
-    """The processes in which the devices of `topology` live."""
+    """The processes in which the devices of `topology` live.
+
+    Args:
+      topology: what `resolve` gave, links and limits changed or not.
+
+    Returns:
+      The layout.
+
+    Raises:
+      UsageError: the devices are simulated, so that they live in none.
+    """

@@ -25,7 +25,11 @@ from placer.measurers.processes import lane_spec
 from placer.measurers.processes import nursery as nursery_lib
 
 _TAIL_BYTES = 1500
-_NEWS_SECONDS = 2.0
+# How long after a failure the news of a worker's death may come.
+_NEWS_SECONDS = {
+  measurement_lib.Status.DEVICE_LOST: 2.0,
+  measurement_lib.Status.CRASHED: 0.5,
+}
 
 
 class FailedError(Exception):
@@ -63,6 +67,7 @@ class Lane:
     self._nursery = nursery
     self._spec = spec
     self._status: int | None = None
+    self._news_seconds = _NEWS_SECONDS if spec.layout.worker_cores else {}
     self.pid, self._connection = nursery.fork(spec)
 
   def call(
@@ -133,13 +138,15 @@ class Lane:
         raise self._lost_worker(*value)
 
   def _failed(self, failure: failure_lib.Failure) -> FailedError:
-    if failure.status is not measurement_lib.Status.DEVICE_LOST:
-      return FailedError(failure)
-    # The session noticed first; who died follows within milliseconds.
-    if self._connection.poll(_NEWS_SECONDS):
+    # A session may notice a dead worker before this process is told, and
+    # name it in many ways: wait for the news before its words are believed.
+    wait = self._news_seconds.get(failure.status, 0.0)
+    if self._connection.poll(wait):
       verb, value = self._connection.recv()
       if verb == 'worker_died':
         return self._lost_worker(*value)
+    if failure.status is not measurement_lib.Status.DEVICE_LOST:
+      return FailedError(failure)
     self.close()
     return LostError(failure)
 

@@ -5,7 +5,7 @@ Ratios are step times over those of the best single device: below 1 is faster.
 `Row`: one placement of the final comparison.
   label: for people: 'single_device /job:worker/task:0', 'layers'.
   policy: the name of the policy that suggested it.
-  candidate: int32 `[G]`.
+  candidate: int32 `[G]`; empty for the whole host, which is not placed.
   measurement: the last Measurement of it; of the best single device all
     steps that it ran as the reference in the final comparison.
   ratio: paired ratio to the best single device; None when either did not run.
@@ -21,7 +21,8 @@ Ratios are step times over those of the best single device: below 1 is faster.
   improved: the answer is not a single device, and better than the best one.
   trials: every trial, in order.
   problem: the PlacementProblem.
-  whole_host: Measurement of one process on all cores, or None.
+  whole_host: the Row of one process with one device on all cores, paired with
+    the best single device as the others are; None where there is none.
   elapsed_seconds: over all resumed runs.
   interrupted: whether the user stopped it, so that nothing was re-measured.
   confidence: of all intervals, 0.95.
@@ -61,7 +62,7 @@ class SearchResult:
   improved: bool
   trials: tuple[trial_lib.Trial, ...]
   problem: placement_problem.PlacementProblem
-  whole_host: measurement_lib.Measurement | None = None
+  whole_host: Row | None = None
   elapsed_seconds: float = 0.0
   interrupted: bool = False
   confidence: float = 0.95
