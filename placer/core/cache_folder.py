@@ -1,5 +1,6 @@
 """The folder for what can be made again: built models, measured links."""
 
+import functools
 import os
 import pathlib
 import tempfile
@@ -27,4 +28,9 @@ def find(name: str) -> pathlib.Path:
     with tempfile.TemporaryFile(dir=folder):
       return folder
   except OSError:
-    return pathlib.Path(tempfile.mkdtemp(prefix=f'placer-{name}-'))
+    return _fallback(name)
+
+
+@functools.cache
+def _fallback(name: str) -> pathlib.Path:
+  return pathlib.Path(tempfile.mkdtemp(prefix=f'placer-{name}-'))

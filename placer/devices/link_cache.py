@@ -1,8 +1,8 @@
 """Measured links, kept between runs.
 
-One JSON file a topology, 'links-<fingerprint>.json', in `$PLACER_CACHE_DIR`,
-else `$XDG_CACHE_HOME/placer`, else `~/.cache/placer`. A folder that cannot be
-written only means that links are measured again.
+One JSON file a topology, '<fingerprint>.json', in the folder 'links' of
+`cache_folder`. A file that cannot be written only means that links are measured
+again.
 
     {"schema": 1, "links": [[source, target, latency_seconds,
                              bytes_per_second, [[bytes, seconds], …]], …]}
@@ -12,18 +12,10 @@ import json
 import os
 import pathlib
 
+from placer.core import cache_folder
 from placer.core import device as device_lib
 
 _SCHEMA = 1
-
-
-def folder() -> pathlib.Path:
-  """The cache folder; need not exist."""
-  own = os.environ.get('PLACER_CACHE_DIR')
-  if own:
-    return pathlib.Path(own)
-  base = os.environ.get('XDG_CACHE_HOME')
-  return (pathlib.Path(base) if base else pathlib.Path('~/.cache')) / 'placer'
 
 
 def load(
@@ -79,7 +71,6 @@ def save(
   }
   try:
     path = _path(topology)
-    path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f'{path.name}.{os.getpid()}')
     partial.write_text(json.dumps(payload))
     partial.replace(path)
@@ -88,4 +79,4 @@ def save(
 
 
 def _path(topology: device_lib.DeviceTopology) -> pathlib.Path:
-  return folder().expanduser() / f'links-{topology.fingerprint}.json'
+  return cache_folder.find('links') / f'{topology.fingerprint}.json'
