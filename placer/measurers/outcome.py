@@ -1,6 +1,7 @@
 """Outcome: from what a lane reported to a Measurement."""
 
 import dataclasses
+from collections.abc import Iterable
 from typing import Any
 
 from placer.core import device as device_lib
@@ -57,20 +58,35 @@ def ran(
 
 
 def failed(
-  failure: failure_lib.Failure, program: program_lib.Program
+  failure: failure_lib.Failure,
+  program: program_lib.Program,
+  op_paths: Iterable[str] = (),
 ) -> measurement_lib.Measurement:
   """The Measurement of a placement that did not run.
 
   Args:
     failure: why.
     program: translates the name of the op at fault to its op path.
+    op_paths: the ops that were placed; an op in a body, whose name TensorFlow
+      changed ('loop/body/_3/add'), is found among them.
 
   Returns:
     A Measurement with the failure's status.
   """
   details: dict[str, Any] = dict(failure.details)
   if 'op' in details:
-    details['op'] = program.path(details['op'])
+    details['op'] = _path(details['op'], program, op_paths)
   return measurement_lib.Measurement(
     failure.status, failure.reason, details=details
   )
+
+
+def _path(
+  op: str, program: program_lib.Program, op_paths: Iterable[str]
+) -> str:
+  plain = partitions.without_numbers(op)
+  in_bodies = (path for path in op_paths if '@' in path)
+  for path in in_bodies:
+    if partitions.lowered_name(program.working_name(path)) == plain:
+      return path
+  return program.path(op)

@@ -57,6 +57,15 @@ class OutcomeTest(absltest.TestCase):
     self.assertIs(result.status, _Status.UNSUPPORTED_OP)
     self.assertEqual(result.details, {'op': 'call@f/w'})
 
+  def test_failures_in_bodies_are_found_by_their_lowered_name(self):
+    fault = failure.Failure(_Status.CRASHED, 'x', {'op': 'w/body/_12/add'})
+    for paths, expected in (
+      (('call@f/w', 'call@f/w@body/add'), 'call@f/w@body/add'),
+      (('call@f/w',), 'w/body/_12/add'),
+    ):
+      result = outcome.failed(fault, self.program, paths)
+      self.assertEqual(result.details['op'], expected)
+
 
 if __name__ == '__main__':
   absltest.main()

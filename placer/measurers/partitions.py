@@ -111,6 +111,11 @@ def _carries_control(
   )
 
 
+def without_numbers(name: str) -> str:
+  """'loop/body/_12/add' and 'loop/body/_7/add' are both 'loop/body/add'."""
+  return _NUMBER.sub('', name)
+
+
 def lowered_name(path: str) -> str:
   """The name of an op in the partitions, without numbers.
 

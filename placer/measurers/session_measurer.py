@@ -221,7 +221,9 @@ class SessionMeasurer(base.Measurer):
       times, reference_times, trouble = self._timed_steps(role, pairing)
       read_back = self._lanes.call(role, 'read_back')
     except lane_lib.FailedError as error:
-      return outcome.failed(error.failure, self._program)
+      return outcome.failed(
+        error.failure, self._program, pairing.problem.graph.names
+      )
     return outcome.ran(
       self._program,
       self.topology,

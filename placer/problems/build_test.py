@@ -207,6 +207,17 @@ class BuildTest(parameterized.TestCase):
     group = problem.op_group[problem.graph.index['product']]
     np.testing.assert_array_equal(problem.allowed[group], [True, True])
 
+  def test_integer_inputs_stay_in_host_memory(self):
+    def make():
+      index = tf.compat.v1.placeholder(tf.int32, [2], name='index')
+      table = tf.compat.v1.placeholder(tf.float32, [8, 8], name='table')
+      tf.gather(table, index, name='rows')
+
+    problem = self._problem(graphs.build(make), _CPU_AND_GPU, max_groups=1000)
+    for name, on_gpu in (('index', False), ('table', True)):
+      group = problem.op_group[problem.graph.index[name]]
+      self.assertEqual(bool(problem.allowed[group, 1]), on_gpu)
+
   def test_an_op_without_any_kernel_says_which(self):
     def make():
       x = tf.compat.v1.placeholder(tf.float32, [2], name='x')

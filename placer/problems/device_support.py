@@ -16,6 +16,7 @@ from tensorflow.core.framework import types_pb2
 from tensorflow.python.framework import dtypes
 from tensorflow.python.framework import kernels
 
+from placer.importers import fetches
 from placer.importers import op_signature
 from placer.problems import flat_graph
 from placer.problems import op_graphs
@@ -137,6 +138,10 @@ class DeviceSupport:
     return f'{name!r}: {"; ".join(found)}' if found else ''
 
   def _why_not(self, node: node_def_pb2.NodeDef, device_type: str) -> str:
+    if node.op in fetches.PLACEHOLDERS:
+      # A measured step reads its inputs from variables on their device; int32
+      # and strings have none on a GPU.
+      node = node_def_pb2.NodeDef(op='VarHandleOp', attr=node.attr)
     if node.op in _LOWERED or kernel(node, device_type) is not None:
       return ''
     types = ', '.join(

@@ -1,12 +1,15 @@
 """The live line of a search: what was tried last, the best, what is left.
 
-On a terminal one line that is rewritten; elsewhere (a log, CI) a line a trial.
+On a terminal one line that is rewritten; elsewhere (a log, CI) a line a trial,
+or one a second where there are more.
 
     #12 hill_climb 4: 633 ms, 1.34x | best 1.36x | 41 s left
 """
 
 import shutil
 import sys
+import time
+from collections.abc import Callable
 from typing import TextIO
 
 import numpy as np
@@ -17,15 +20,25 @@ from placer.core import trial as trial_lib
 class ProgressLine:
   """Prints a search's progress; pass it as `on_trial` of `search`."""
 
-  def __init__(self, stream: TextIO | None = None) -> None:
+  def __init__(
+    self,
+    stream: TextIO | None = None,
+    *,
+    clock: Callable[[], float] = time.monotonic,
+  ) -> None:
     """Makes a progress line.
 
     Args:
       stream: where to print; None for standard error.
+      clock: seconds since any fixed moment; tests pass their own.
     """
     self._stream = sys.stderr if stream is None else stream
     self._live = self._stream.isatty()
     self._open = False
+    self._clock = clock
+    # Seconds between two lines; a simulation has thousands of trials in one.
+    self._interval = 0.1 if self._live else 1.0
+    self._next = 0.0
 
   def __call__(
     self,
@@ -43,6 +56,10 @@ class ProgressLine:
       remaining_seconds: of the budget, or None without a limit.
       remaining_trials: of the budget, or None without a limit.
     """
+    now = self._clock()
+    if now < self._next:
+      return
+    self._next = now + self._interval
     text = line(trial, best_ratio, remaining_seconds, remaining_trials)
     if self._live:
       width = shutil.get_terminal_size().columns - 1

@@ -1,4 +1,5 @@
 import io
+import itertools
 
 import numpy as np
 from absl.testing import absltest
@@ -59,7 +60,7 @@ class ProgressTest(absltest.TestCase):
 
   def test_a_line_a_trial_in_a_file(self):
     stream = io.StringIO()
-    shown = progress.ProgressLine(stream)
+    shown = progress.ProgressLine(stream, clock=itertools.count(1).__next__)
     shown(_trial(_OK, index=0), 1.0, None, None)
     shown(_trial(_OK, index=1), 1.0, None, None)
     shown.close()
@@ -67,9 +68,17 @@ class ProgressTest(absltest.TestCase):
     self.assertLen(lines, 2)
     self.assertStartsWith(lines[1], '#1 hill_climb 4')
 
+  def test_thousands_of_trials_a_second_are_a_line_each_second(self):
+    stream = io.StringIO()
+    ticks = itertools.count(1000)
+    shown = progress.ProgressLine(stream, clock=lambda: next(ticks) / 1000)
+    for index in range(3000):
+      shown(_trial(_OK, index=index), 1.0, None, None)
+    self.assertLen(stream.getvalue().splitlines(), 3)
+
   def test_one_line_on_a_terminal(self):
     stream = _Terminal()
-    shown = progress.ProgressLine(stream)
+    shown = progress.ProgressLine(stream, clock=itertools.count(1).__next__)
     shown(_trial(_OK), 1.0, None, None)
     shown(_trial(_OK, label='x' * 500), 1.0, None, None)
     shown.close()

@@ -93,7 +93,7 @@ def finalists(
   """
   singles = {t.measurement.partition_hash for t in history.singles()} - {''}
   found: list[trial_lib.Trial] = []
-  for trial in history.ranked():
+  for trial in history.fastest():
     if len(found) == count:
       break
     ratio = history.ratio(trial)

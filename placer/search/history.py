@@ -9,10 +9,16 @@ steps (a simulator has no drift) absolute times are divided.
 
 The reference of the next trial is the best single device so far; when none
 runs, the first candidate that does.
+
+In simulation there are thousands of trials a second, so what the loop asks for
+after each of them takes no time that grows with their number.
 """
 
+import bisect
 import dataclasses
+import math
 import statistics
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -35,21 +41,26 @@ class History:
     self.trials: list[trial_lib.Trial] = []
     self._by_candidate: dict[bytes, trial_lib.Trial] = {}
     self._ratios: dict[int, float] = {}
-    self._ranked: list[trial_lib.Trial] | None = None
-    self._best_single: trial_lib.Trial | None = None
+    # (ratio, index) of those that ran, sorted; and of the singles among them.
+    self._order: list[tuple[float, int]] = []
+    self._singles: list[tuple[float, int]] = []
+    self._first: trial_lib.Trial | None = None
+    self._lengths: list[float] = []  # seconds, sorted
+    self._last_end = 0.0
 
   def add(self, trial: trial_lib.Trial) -> None:
     """Adds one trial, its index being the number of trials before it."""
     self.trials.append(trial)
     self._by_candidate.setdefault(key(trial.candidate), trial)
+    if trial.elapsed_seconds > self._last_end:
+      bisect.insort(self._lengths, trial.elapsed_seconds - self._last_end)
+    self._last_end = trial.elapsed_seconds
     if trial.measurement.ok:
       ratio = self._ratios[trial.index] = self._ratio_to_first(trial)
-      self._ranked = None
-      best = self._best_single
-      if trial.policy == SINGLE and (
-        best is None or ratio < self._ratios[best.index]
-      ):
-        self._best_single = trial
+      self._first = self._first or trial
+      bisect.insort(self._order, (ratio, trial.index))
+      if trial.policy == SINGLE:
+        bisect.insort(self._singles, (ratio, trial.index))
 
   def find(self, candidate: np.ndarray) -> trial_lib.Trial | None:
     """The trial of a candidate, or None when it wasn't measured."""
@@ -57,13 +68,13 @@ class History:
 
   def singles(self) -> list[trial_lib.Trial]:
     """The single devices that ran, the fastest first."""
-    return [t for t in self.ranked() if t.policy == SINGLE]
+    return [self.trials[index] for _, index in self._singles]
 
   def reference(self) -> trial_lib.Trial | None:
     """The trial to compare with, None as long as nothing ran."""
-    if self._best_single is not None:
-      return self._best_single
-    return next((t for t in self.trials if t.measurement.ok), None)
+    if self._singles:
+      return self.trials[self._singles[0][1]]
+    return self._first
 
   def ratio(self, trial: trial_lib.Trial) -> float | None:
     """Step time of a trial over that of `reference`; None if it failed."""
@@ -77,35 +88,31 @@ class History:
     reference = self.reference()
     if reference is None:
       return None
-    return min(self._ratios.values()) / self._ratios[reference.index]
+    return self._order[0][0] / self._ratios[reference.index]
 
   def ranked(self) -> list[trial_lib.Trial]:
     """The trials that ran, the fastest first, equal programs once."""
-    if self._ranked is None:
-      self._ranked = self._rank()
-    return self._ranked
+    return list(self.fastest())
 
-  def trial_seconds(self) -> float:
-    """What one more trial is expected to take: the 75 % quantile so far."""
-    if not self.trials:
-      return 0.0
-    ends = [0.0] + [t.elapsed_seconds for t in self.trials]
-    lengths = [b - a for a, b in zip(ends, ends[1:], strict=False) if b > a]
-    return float(np.quantile(lengths, 0.75)) if lengths else 0.0
-
-  def _rank(self) -> list[trial_lib.Trial]:
-    ran = [t for t in self.trials if t.measurement.ok]
-    ran.sort(key=lambda t: (self._ratios[t.index], t.index))
+  def fastest(self) -> Iterator[trial_lib.Trial]:
+    """Yields what `ranked` lists, for those who need only the first few."""
     seen: set[str] = set()
-    distinct = []
-    for trial in ran:
+    for _, index in self._order:
+      trial = self.trials[index]
       program = trial.measurement.partition_hash or key(trial.candidate).hex()
       # A single device keeps its own row though another candidate is, after
       # TensorFlow's optimiser, the same program.
       if program not in seen or trial.policy == SINGLE:
-        distinct.append(trial)
+        yield trial
       seen.add(program)
-    return distinct
+
+  def trial_seconds(self) -> float:
+    """What one more trial is expected to take: the 75 % quantile so far."""
+    if not self._lengths:
+      return 0.0
+    at = 0.75 * (len(self._lengths) - 1)
+    low, high = self._lengths[int(at)], self._lengths[math.ceil(at)]
+    return low + (high - low) * (at - int(at))
 
   def _ratio_to_first(self, trial: trial_lib.Trial) -> float:
     measurement = trial.measurement
@@ -123,7 +130,7 @@ class History:
     return own * self._ratios[link]
 
   def _absolute(self, measurement: measurement_lib.Measurement) -> float:
-    first = self.trials[min(self._ratios)].measurement
+    first = self._first.measurement
     return statistics.median(
       measurement.step_times_seconds
     ) / statistics.median(first.step_times_seconds)

@@ -86,6 +86,22 @@ class HistoryTest(absltest.TestCase):
       _history(('x', _ok(1.0)), ('x', _FAILED)).trial_seconds(), 10.0
     )
 
+  def test_order_and_time_of_many_trials(self):
+    rng = np.random.default_rng(0)
+    seconds = rng.uniform(1, 2, 50)
+    history = _history(*(('x', _ok(float(s), program=str(s))) for s in seconds))
+    self.assertEqual(
+      [t.index for t in history.ranked()], np.argsort(seconds).tolist()
+    )
+    self.assertAlmostEqual(history.best_ratio(), seconds.min() / seconds[0])
+    ends = np.cumsum(rng.uniform(1, 9, 50))
+    history = history_lib.History()
+    for i, end in enumerate(ends):
+      history.add(trial.Trial(i, 'x', np.array([i]), _ok(1.0), end))
+    self.assertAlmostEqual(
+      history.trial_seconds(), np.quantile(np.diff(ends, prepend=0), 0.75)
+    )
+
   def test_with_reference_names_the_trial(self):
     (trial,) = _history(('x', _ok(1.0))).trials
     measured = history_lib.with_reference(_ok(2.0, (1.0,)), trial)

@@ -44,7 +44,7 @@ class SearchConfig:
   """What a search does.
 
   Attributes:
-    batch_size: suggestions asked of a policy at a time.
+    batch_size: suggestions asked of a policy at a time, measured together.
     steps: timed steps of a trial; None for as many as take `timed_seconds`,
       `min_steps` to `max_steps`, the reference's between them included.
     timed_seconds: see `steps`.
@@ -233,11 +233,12 @@ class _Run:
         elapsed_seconds=self.budget.elapsed_seconds,
         label=suggestion.label,
       )
-      if self.log is not None:
-        self.log.append(trial)
       self._add(trial)
-      self.budget.spend_trial()
       trials.append(trial)
+    if self.log is not None:
+      self.log.extend(trials)
+    for trial in trials:
+      self.budget.spend_trial()
       self._report(trial)
     return trials
 

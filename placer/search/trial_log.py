@@ -6,11 +6,13 @@ The file `trials.jsonl`, one JSON value a line:
     {"index": 0, "policy": …}       `Trial.to_json`, in the order of measuring
     …
 
-A line is one write, flushed and fsynced before the search goes on, so a
-killed search loses at most the trial that it was measuring. A last line that
-was cut off is dropped when the file is opened again, and cut from the file. A
-log of the same problem is resumed from; one of another problem is refused.
-While a search has the log open it holds a lock on it.
+What was measured together is one write, flushed and fsynced before the search
+goes on, so a killed search loses at most the trials that it was measuring: one
+on real devices, a batch in simulation, where waiting for the disk after each
+would take longer than the trial. A last line that was cut off is dropped when
+the file is opened again, and cut from the file. A log of the same problem is
+resumed from; one of another problem is refused. While a search has the log
+open it holds a lock on it.
 """
 
 import dataclasses
@@ -93,8 +95,12 @@ class TrialLog:
 
   def append(self, trial: trial_lib.Trial) -> None:
     """Writes one trial; it is on disk when this returns."""
-    self._write(trial.to_json())
-    self.trials.append(trial)
+    self.extend([trial])
+
+  def extend(self, trials: Sequence[trial_lib.Trial]) -> None:
+    """Writes trials; all of them are on disk when this returns."""
+    self._write(*(trial.to_json() for trial in trials))
+    self.trials.extend(trials)
 
   def close(self) -> None:
     """Closes the file and gives the lock back; safe to call twice."""
@@ -111,9 +117,9 @@ class TrialLog:
   ) -> None:
     self.close()
 
-  def _write(self, payload: Mapping[str, Any]) -> None:
-    line = json.dumps(payload, default=_plain)
-    self._file.write(line.encode() + b'\n')
+  def _write(self, *payloads: Mapping[str, Any]) -> None:
+    lines = [json.dumps(payload, default=_plain) for payload in payloads]
+    self._file.write(''.join(f'{line}\n' for line in lines).encode())
     self._file.flush()
     os.fsync(self._file.fileno())
 
