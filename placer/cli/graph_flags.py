@@ -6,6 +6,20 @@ from placer.cli import builtin_models
 from placer.cli import paths
 from placer.core import errors
 from placer.importers import base
+from placer.importers import cost_graph as cost_graph_lib
+from placer.importers import cost_graph_file
+
+# What they say is of no use for a cost graph.
+_OF_TENSORFLOW_GRAPHS = (
+  'training',
+  'batch_size',
+  'fetches',
+  'feeds',
+  'input_shapes',
+  'tags',
+  'signature',
+  'op_library',
+)
 
 
 def define(values: flags.FlagValues) -> None:
@@ -14,7 +28,8 @@ def define(values: flags.FlagValues) -> None:
     'graph',
     None,
     'GraphDef or MetaGraphDef file (binary or text, any suffix), or a '
-    'SavedModel folder.',
+    'SavedModel folder; or, to be planned in simulation, a graph of measured '
+    'costs (JSON of dnn-partitioning, text of PipeDream).',
     flag_values=values,
   )
   flags.DEFINE_string(
@@ -111,6 +126,32 @@ def load(values: flags.FlagValues) -> base.ImportedGraph:
       options,
     )
   return base.load(paths.user_path(values.graph), options)
+
+
+def cost_graph(values: flags.FlagValues) -> cost_graph_lib.CostGraph | None:
+  """The graph of measured costs that --graph names.
+
+  Args:
+    values: parsed flags of `define`.
+
+  Returns:
+    The CostGraph, or None where --graph is none; then `load` reads it, or says
+    what it is.
+
+  Raises:
+    UsageError: flags that make no sense for it were given.
+    GraphImportError: it has a mistake.
+  """
+  if not values.graph or values.model:
+    return None
+  found = cost_graph_file.read(paths.user_path(values.graph))
+  given = [name for name in _OF_TENSORFLOW_GRAPHS if values[name].value]
+  if found is not None and given:
+    raise errors.UsageError(
+      f'--{given[0]} is of TensorFlow graphs; {found.source!r} is a graph of '
+      'measured costs. Leave it out.'
+    )
+  return found
 
 
 def title(values: flags.FlagValues) -> str:

@@ -1,9 +1,12 @@
 """The command line as a user meets it: real processes, real exit codes."""
 
+import contextlib
 import json
 import os
+import pathlib
 import subprocess
 import sys
+import time
 
 import numpy as np
 from absl.testing import absltest
@@ -14,12 +17,17 @@ from placer.testing import graphs
 from placer.testing import shared_inputs
 
 
+def _environment(**environment: str) -> dict[str, str]:
+  path = os.pathsep.join(p for p in sys.path if p)
+  return dict(
+    os.environ, TF_CPP_MIN_LOG_LEVEL='3', PYTHONPATH=path, **environment
+  )
+
+
 def _placer(*arguments: str, cwd: str | None = None, **environment: str):
-  env = dict(os.environ, TF_CPP_MIN_LOG_LEVEL='3', **environment)
-  env['PYTHONPATH'] = os.pathsep.join(p for p in sys.path if p)
   return subprocess.run(
     [sys.executable, '-m', 'placer.cli.main', *arguments],
-    env=env,
+    env=_environment(**environment),
     cwd=cwd,
     stdin=subprocess.DEVNULL,
     capture_output=True,
@@ -27,6 +35,51 @@ def _placer(*arguments: str, cwd: str | None = None, **environment: str):
     check=False,
     timeout=300,
   )
+
+
+@contextlib.contextmanager
+def _started(*arguments: str, cwd: str):
+  """A running placer, killed at the end if it still runs."""
+  process = subprocess.Popen(
+    [sys.executable, '-m', 'placer.cli.main', *arguments],
+    env=_environment(),
+    cwd=cwd,
+    stdin=subprocess.DEVNULL,
+    stdout=subprocess.DEVNULL,
+    stderr=subprocess.DEVNULL,
+  )
+  try:
+    yield process
+  finally:
+    process.kill()
+    process.wait()
+
+
+def _lines(path: str) -> int:
+  return (
+    pathlib.Path(path).read_bytes().count(b'\n') if os.path.exists(path) else 0
+  )
+
+
+def _children(pid: int) -> list[int]:
+  """The process' descendants."""
+  found = []
+  for folder in pathlib.Path('/proc').glob('[0-9]*'):
+    try:
+      status = (folder / 'stat').read_text().rpartition(')')[2].split()
+    except OSError:
+      continue
+    if int(status[1]) == pid:
+      found += [int(folder.name), *_children(int(folder.name))]
+  return found
+
+
+def _wait_for(condition, seconds: float = 120.0) -> None:
+  end = time.monotonic() + seconds
+  while not condition():
+    if time.monotonic() > end:
+      raise TimeoutError(f'Not within {seconds} s.')
+    time.sleep(0.05)
 
 
 class UsageTest(parameterized.TestCase):
@@ -127,6 +180,34 @@ class FilesTest(absltest.TestCase):
       'measure', *arguments, '--placement=out/placement.json', cwd=self.folder
     )
     self.assertEqual(done.returncode, 0, done.stderr)
+
+  def test_a_killed_search_goes_on(self):
+    arguments = (
+      'place',
+      '--graph=fork.pb',
+      '--devices=local:2',
+      '--policy=random',
+      '--budget_trials=8',
+      '--steps=1',
+      '--final_steps=6',
+      '--output_dir=out',
+    )
+    log = os.path.join(self.folder, 'out', 'trials.jsonl')
+    with _started(*arguments, cwd=self.folder) as process:
+      _wait_for(lambda: _lines(log) >= 5)
+      nursery = _children(process.pid)
+      process.kill()
+      process.wait()
+    before = _lines(log)
+    _wait_for(lambda: not any(os.path.exists(f'/proc/{p}') for p in nursery))
+    self.assertNotEmpty(nursery)
+    done = _placer(*arguments, cwd=self.folder)
+    self.assertEqual(done.returncode, 0, done.stderr)
+    trials = self._load('out', 'report.json')['trials']
+    self.assertLen(trials, 8)
+    self.assertEqual([t['index'] for t in trials], list(range(8)))
+    # The header is a line, too; a line that was being written may be lost.
+    self.assertIn(f'Going on after {before - 1} trials', done.stdout)
 
   def test_one_device_is_nothing_to_place(self):
     done = _placer(

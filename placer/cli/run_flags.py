@@ -5,6 +5,7 @@ from absl import flags
 from placer.cli import paths
 from placer.core import device as device_lib
 from placer.core import errors
+from placer.devices import memory_limit
 from placer.devices import target
 from placer.measurers import session_options
 from placer.problems import build
@@ -17,8 +18,9 @@ def define(values: flags.FlagValues) -> None:
     'auto',
     'auto: the GPUs and the CPU that TensorFlow sees. local:N: N worker '
     'processes on disjoint cores, standing for N sockets or hosts. '
-    'logical:N: N logical CPUs of one process, for correctness only. Or '
-    'names: CPU:0,GPU:0.',
+    'logical:N: N logical CPUs of one process, for correctness only. '
+    'simulated:k80x4: four K80 GPUs that need not exist; nothing is run and '
+    'times are predicted. Or names: CPU:0,GPU:0.',
     flag_values=values,
   )
   flags.DEFINE_string(
@@ -96,7 +98,25 @@ def topology(values: flags.FlagValues) -> device_lib.DeviceTopology:
     UsageError: no such devices, or just one, so that there is nothing to
       place.
   """
-  found = target.resolve(values.devices, memory_limit=values.memory_limit)
+  return limited(target.resolve(values.devices), values)
+
+
+def limited(
+  found: device_lib.DeviceTopology, values: flags.FlagValues
+) -> device_lib.DeviceTopology:
+  """The topology with the memory limits of the flags; at least two devices.
+
+  Args:
+    found: any topology.
+    values: parsed flags of `define`.
+
+  Returns:
+    The topology with limits.
+
+  Raises:
+    UsageError: --memory_limit makes no sense, or there is one device only.
+  """
+  found = memory_limit.apply(found, values.memory_limit)
   if len(found) == 1:
     raise errors.UsageError(
       f'--devices={values.devices} is one device ({found.names[0]}), so '

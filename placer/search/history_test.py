@@ -97,7 +97,7 @@ class HistoryTest(absltest.TestCase):
     ends = np.cumsum(rng.uniform(1, 9, 50))
     history = history_lib.History()
     for i, end in enumerate(ends):
-      history.add(trial.Trial(i, 'x', np.array([i]), _ok(1.0), end))
+      history.add(trial_lib.Trial(i, 'x', np.array([i]), _ok(1.0), end))
     self.assertAlmostEqual(
       history.trial_seconds(), np.quantile(np.diff(ends, prepend=0), 0.75)
     )

@@ -86,7 +86,11 @@ class HillClimb(base.Policy):
   def suggest(self, count: int) -> Sequence[base.Suggestion]:
     found = []
     while len(found) < count:
-      suggestion = self._next_start() or self._climb()
+      suggestion = self._next_start()
+      # One climb at a time: the next one learns from its measurement.
+      if suggestion is None and not found:
+        suggestion = self._climb()
+        count = 1
       if suggestion is None:
         break
       self._suggested[suggestion.candidate.tobytes()] = suggestion.candidate

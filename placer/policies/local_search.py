@@ -1,0 +1,179 @@
+"""Annealing of several candidates at once, in rounds.
+
+    found = search(scores, moves, starts, allowed, rng, config)
+
+`chains` candidates go their own ways: each makes a move, all are scored in one
+batch, each accepts or not (Metropolis). The temperature falls through a round;
+after it the worse half of the chains go on from the best ones. Rounds start
+less hot than the one before: the first explore, the last refine. Where there
+are few states all of them are scored instead.
+
+Letters: `B` chains, `G` groups, `D` devices.
+"""
+
+import dataclasses
+import itertools
+import time
+from collections.abc import Callable
+from collections.abc import Sequence
+
+import numpy as np
+
+from placer.policies import group_moves
+
+Scores = Callable[[np.ndarray], np.ndarray]
+
+
+@dataclasses.dataclass(frozen=True)
+class LocalSearchConfig:
+  """Settings of a search.
+
+  Attributes:
+    evaluations: candidates to be scored in all.
+    seconds: a limit on time as well, or None; results then vary.
+    chains: B.
+    rounds: how often the temperature falls.
+    hot: temperature at the start, as a part of the best score.
+    cold: temperature at the end of each round, likewise.
+    kept: how many of the best candidates are returned.
+    all_states: up to so many states are all tried.
+  """
+
+  evaluations: int = 30_000
+  seconds: float | None = None
+  chains: int = 16
+  rounds: int = 4
+  hot: float = 0.03
+  cold: float = 0.0003
+  kept: int = 32
+  all_states: int = 4096
+
+
+def search(
+  scores: Scores,
+  moves: group_moves.GroupMoves,
+  starts: Sequence[np.ndarray],
+  allowed: np.ndarray,
+  rng: np.random.Generator,
+  config: LocalSearchConfig = LocalSearchConfig(),
+) -> list[np.ndarray]:
+  """Searches for candidates with low scores.
+
+  Args:
+    scores: int32 `[B, G]` -> float64 `[B]`, lower is better; may be inf.
+    moves: of the same groups.
+    starts: int32 `[G]` each, legal; at least one.
+    allowed: bool `[G, D]`.
+    rng: of all that is random.
+    config: how long and how hot.
+
+  Returns:
+    Up to `config.kept` different candidates, the best first.
+  """
+  if not allowed.size or np.log2(allowed.sum(axis=1)).sum() <= np.log2(
+    config.all_states
+  ):
+    states = all_states(allowed)
+    best = _Best(config.kept)
+    best.add(states, scores(states))
+    return best.candidates()
+  return _Annealing(scores, moves, starts, rng, config).run()
+
+
+def all_states(allowed: np.ndarray) -> np.ndarray:
+  """int32 `[B, G]`: every legal candidate.
+
+  Args:
+    allowed: bool `[G, D]`.
+  """
+  choices = [np.flatnonzero(row).tolist() for row in allowed]
+  states = list(itertools.product(*choices))
+  return np.array(states, np.int32).reshape(len(states), len(allowed))
+
+
+class _Annealing:
+  """One search; `run` once."""
+
+  def __init__(self, scores, moves, starts, rng, config) -> None:
+    self._scores, self._moves, self._rng = scores, moves, rng
+    self._config = config
+    self._best = _Best(config.kept)
+    starts = np.unique(np.stack(starts).astype(np.int32), axis=0)
+    values = scores(starts)
+    self._best.add(starts, values)
+    order = np.argsort(values, kind='stable')[: config.chains]
+    turns = order[np.arange(config.chains) % len(order)]
+    self._current, self._values = starts[turns], values[turns]
+    self._left = config.evaluations - len(starts)
+
+  def run(self) -> list[np.ndarray]:
+    config = self._config
+    end = None if config.seconds is None else time.monotonic() + config.seconds
+    steps = max(1, self._left // (config.chains * config.rounds))
+    for number in range(config.rounds):
+      hot = config.hot * (config.cold / config.hot) ** (
+        number / (config.rounds + 1)
+      )
+      if number:
+        self._select()
+      for step in range(steps):
+        if end is not None and time.monotonic() > end:
+          return self._best.candidates()
+        self._step(hot * (config.cold / hot) ** (step / steps))
+    return self._best.candidates()
+
+  def _step(self, temperature: float) -> None:
+    proposed = self._moves.propose(self._current, self._rng)
+    values = self._scores(proposed)
+    heat = temperature * max(self._best.value, 1e-30)
+    with np.errstate(invalid='ignore'):
+      worse = np.maximum(values - self._values, 0) / heat
+    accepted = self._rng.random(len(values)) < np.exp(-worse)
+    accepted |= values <= self._values
+    better = values < self._best.bar
+    if better.any():
+      self._best.add(proposed[better], values[better])
+    self._current = np.where(accepted[:, np.newaxis], proposed, self._current)
+    self._values = np.where(accepted, values, self._values)
+
+  def _select(self) -> None:
+    """The worse half goes on from the best that was seen."""
+    half = len(self._values) // 2
+    worst = np.argsort(self._values, kind='stable')[len(self._values) - half :]
+    kept = self._best.candidates()
+    for turn, row in enumerate(worst.tolist()):
+      self._current[row] = kept[turn % min(len(kept), 4)]
+    self._values[worst] = self._scores(self._current[worst])
+
+
+class _Best:
+  """The best different candidates seen.
+
+  Attributes:
+    bar: the score that a candidate has to be below to get in.
+    value: the best score.
+  """
+
+  def __init__(self, most: int) -> None:
+    self._most = most
+    self._seen: dict[bytes, tuple[float, np.ndarray]] = {}
+    self.bar = self.value = np.inf
+
+  def add(self, candidates: np.ndarray, values: np.ndarray) -> None:
+    order = np.argsort(values, kind='stable')[: self._most]
+    for row in order.tolist():
+      candidate = candidates[row]
+      self._seen[candidate.tobytes()] = (float(values[row]), candidate.copy())
+    if len(self._seen) > 2 * self._most or self.bar == np.inf:
+      self._trim()
+    self.value = min(self.value, float(values.min(initial=np.inf)))
+
+  def candidates(self) -> list[np.ndarray]:
+    self._trim()
+    return [candidate for _, candidate in self._seen.values()]
+
+  def _trim(self) -> None:
+    kept = sorted(self._seen.items(), key=lambda item: item[1][0])
+    self._seen = dict(kept[: self._most])
+    if len(self._seen) == self._most:
+      self.bar = list(self._seen.values())[-1][0]
