@@ -33,6 +33,14 @@ setuptools.setup(
     'numba>=0.63',
     # Arrays of the core, which does without TensorFlow.
     'numpy>=1.26',
+    # CP-SAT and GLOP of the planners `exact` and `m_sct`. Releases from 9.10 on
+    # allow one release of protobuf each, older than TensorFlow's newest; 9.9
+    # takes any, but has no wheel for Python 3.13.
+    'ortools>=9.9,<9.10; python_version < "3.13"',
+    'ortools>=9.12; python_version >= "3.13"',
+    # The papers' baselines: minimum cut by METIS, mapping by Scotch.
+    'pymetis>=2025.2',
+    'pyscotch>=7.0.5',
     # TensorFlow Probability 0.25 imports distutils, which Python 3.12
     # dropped and setuptools carries on.
     'setuptools; python_version >= "3.12"',

@@ -6,6 +6,7 @@
 Prints the ops of a step, what is fed and fetched, what stays together, which
 ops have kernels on which kinds of devices, and the ops that reach outside the
 process. Runs nothing and needs no device. --json prints the same for programs.
+Of a graph of measured costs it prints what the file says of times and devices.
 """
 
 import dataclasses
@@ -14,6 +15,7 @@ from collections.abc import Sequence
 
 from absl import flags
 
+from placer.cli import cost_graph_text
 from placer.cli import graph_flags
 from placer.measurers import side_effects
 from placer.problems import build
@@ -49,6 +51,14 @@ def run(values: flags.FlagValues, command: Sequence[str]) -> int:
     The exit code, 0.
   """
   del command
+  measured = graph_flags.cost_graph(values)
+  if measured is not None:
+    summary = cost_graph_text.summarise(measured)
+    if values.json:
+      print(json.dumps(summary, indent=1))
+    else:
+      print(cost_graph_text.render(summary))
+    return 0
   imported = graph_flags.load(values)
   found = inspection.inspect(imported, max_groups=values.max_groups)
   outside = side_effects.side_effects(imported.graph_def)

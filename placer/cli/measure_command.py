@@ -4,7 +4,8 @@
 
 Runs the placement and each single device on the real devices, steps taken in
 turn, and prints medians, quartiles and the paired ratio with its interval.
---devices is by default what the placement was found for.
+--devices is by default what the placement was found for; simulated ones are
+simulated again.
 """
 
 from collections.abc import Sequence
@@ -12,16 +13,15 @@ from collections.abc import Sequence
 from absl import flags
 
 from placer.cli import graph_flags
+from placer.cli import job as job_lib
 from placer.cli import paths
 from placer.cli import place_command
 from placer.cli import run_flags
 from placer.core import errors
 from placer.core import placement as placement_lib
 from placer.core import placement_problem
-from placer.measurers import session_measurer
 from placer.policies import base as policies_base
 from placer.policies import registry
-from placer.problems import build
 from placer.reports import json_report
 from placer.reports import table
 from placer.search import loop
@@ -89,15 +89,10 @@ def run(values: flags.FlagValues, command: Sequence[str]) -> int:
     )
   placement = placement_lib.load(paths.user_path(values.placement))
   values.devices = values.devices or placement.devices_spec or 'auto'
-  imported = graph_flags.load(values)
-  problem = build.build(
-    imported, run_flags.topology(values), max_groups=values.max_groups
-  )
+  job = job_lib.load(values)
+  problem = job.problem
   candidate = _candidate(problem, placement)
-  options = run_flags.session_options_of(values, '')
-  with session_measurer.SessionMeasurer(
-    imported.program, problem.devices, options
-  ) as measurer:
+  with job.measurer(values, '') as measurer:
     result = loop.search(
       problem,
       measurer,
@@ -106,11 +101,7 @@ def run(values: flags.FlagValues, command: Sequence[str]) -> int:
         registry.make('single_device', problem),
         _Given(problem, candidate),
       ],
-      config=loop.SearchConfig(
-        steps=values.steps,
-        final_steps=values.final_steps,
-        seed=values.seed,
-      ),
+      config=job.search_config(values),
     )
     result = place_command.with_whole_host(
       result, measurer, min(values.final_steps, 10)

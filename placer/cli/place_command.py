@@ -2,6 +2,7 @@
 
     placer place --model=inception_v3 --devices=local:2
     placer place --graph=model.pb --devices=auto --budget_seconds=600
+    placer place --graph=model.pb --devices=simulated:k80x4
 
 Measures each single device, the placements an engineer would try, and what
 the policy suggests, all on the real devices; measures the best few again
@@ -11,6 +12,9 @@ against the best single device; and writes, in --output_dir:
     placement.json                          op -> device
     report.json                             everything that was measured
     trials.jsonl                            each trial, as soon as it is done
+
+With --devices=simulated:… nothing is run, and all times are predicted. Graphs
+of measured costs (see --graph) are planned so; they have no placed graph.
 
 The answer is never slower than the best single device. A search that is
 stopped or killed goes on where it was when the same command is run again.
@@ -24,26 +28,27 @@ import numpy as np
 from absl import flags
 
 from placer.cli import graph_flags
+from placer.cli import job as job_lib
 from placer.cli import paths
 from placer.cli import run_flags
-from placer.core import device as device_lib
 from placer.core import errors
-from placer.core import placement_problem
 from placer.core import search_result
-from placer.importers import base as importers_base
-from placer.measurers import session_measurer
+from placer.measurers import base as measurers_base
 from placer.policies import registry
-from placer.problems import build
 from placer.reports import json_report
 from placer.reports import progress
 from placer.reports import table
-from placer.rewriters import export
 from placer.search import budget as budget_lib
 from placer.search import loop
 from placer.search import paired_ratio
 from placer.search import trial_log
 
 SUMMARY = 'search, measure on the devices, write the placed graph'
+_BUDGET_SECONDS = 180.0
+# A trial in simulation takes less than a millisecond, its line in the report
+# about a kilobyte.
+_SIMULATED_BUDGET_SECONDS = 30.0
+_SIMULATED_BUDGET_TRIALS = 10_000
 
 
 def define(values: flags.FlagValues) -> None:
@@ -58,15 +63,18 @@ def define(values: flags.FlagValues) -> None:
   )
   flags.DEFINE_float(
     'budget_seconds',
-    180.0,
-    'Wall time of the search, over all its resumed runs; 0 for no limit.',
+    None,
+    'Wall time of the search, over all its resumed runs; 0 for no limit. '
+    f'Default: {_BUDGET_SECONDS:.0f}, of simulated devices '
+    f'{_SIMULATED_BUDGET_SECONDS:.0f}.',
     lower_bound=0.0,
     flag_values=values,
   )
   flags.DEFINE_integer(
     'budget_trials',
     None,
-    'Trials of the search, over all its resumed runs.',
+    'Trials of the search, over all its resumed runs. Default: no limit, of '
+    f'simulated devices {_SIMULATED_BUDGET_TRIALS}.',
     lower_bound=1,
     flag_values=values,
   )
@@ -107,13 +115,11 @@ def run(values: flags.FlagValues, command: Sequence[str]) -> int:
   """
   for name in values.policy:
     registry.get(name)  # a wrong name is told before anything takes time
-  imported = graph_flags.load(values)
-  topology = run_flags.topology(values)
-  problem = build.build(imported, topology, max_groups=values.max_groups)
+  job = job_lib.load(values)
   folder = _output_folder(values)
-  _print_start(graph_flags.title(values), imported, problem, folder)
-  result = _search(values, command, imported, problem, folder)
-  _write(values, command, imported, result, folder)
+  _print_start(graph_flags.title(values), job, folder)
+  result = _search(values, command, job, folder)
+  _write(values, command, job, result, folder)
   print(table.render(result), end='')
   print(f'Written to {folder}')
   if values.require_improvement and not result.improved:
@@ -142,13 +148,8 @@ def _output_folder(values: flags.FlagValues) -> str:
   return folder
 
 
-def _print_start(
-  title: str,
-  imported: importers_base.ImportedGraph,
-  problem: placement_problem.PlacementProblem,
-  folder: str,
-) -> None:
-  topology = problem.devices
+def _print_start(title: str, job: job_lib.Job, folder: str) -> None:
+  problem, topology = job.problem, job.problem.devices
   print(
     f'{title}: {len(problem.graph):,} ops in {problem.num_groups:,} groups to '
     f'place on {len(topology)} devices'
@@ -157,7 +158,7 @@ def _print_start(
     print(f'  {device.short_name}  {device.description}'.rstrip())
   if topology.stands_for:
     print(f'  {topology.stands_for}')
-  for note in (*imported.notes, *problem.notes):
+  for note in (*job.notes, *problem.notes):
     print(f'  - {note}')
   print(f'Results go to {folder}', flush=True)
 
@@ -165,26 +166,23 @@ def _print_start(
 def _search(
   values: flags.FlagValues,
   command: Sequence[str],
-  imported: importers_base.ImportedGraph,
-  problem: placement_problem.PlacementProblem,
+  job: job_lib.Job,
   folder: str,
 ) -> search_result.SearchResult:
   header = trial_log.Header(
-    problem=f'{problem.fingerprint}-{imported.program.fingerprint}',
+    problem=job.log_key,
     command=tuple(command),
     config=_config(values),
   )
   line = progress.ProgressLine()
-  options = run_flags.session_options_of(values, os.path.join(folder, 'logs'))
   with (
     trial_log.TrialLog(os.path.join(folder, 'trials.jsonl'), header) as log,
-    session_measurer.SessionMeasurer(
-      imported.program, problem.devices, options
-    ) as measurer,
+    job.measurer(values, os.path.join(folder, 'logs')) as measurer,
   ):
     if log.trials:
       print(f'Going on after {len(log.trials)} trials in trials.jsonl')
-    problem = _with_links(problem, measurer.measure_links())
+    job = job.with_links(measurer)
+    problem = job.problem
     try:
       result = loop.search(
         problem,
@@ -194,14 +192,8 @@ def _search(
           for name in values.policy
         ],
         baselines=registry.baselines(problem, seed=values.seed),
-        config=loop.SearchConfig(
-          steps=values.steps,
-          final_steps=values.final_steps,
-          seed=values.seed,
-        ),
-        budget=budget_lib.Budget(
-          values.budget_seconds or None, values.budget_trials
-        ),
+        config=job.search_config(values),
+        budget=_budget(values, job),
         log=log,
         on_trial=line,
       )
@@ -210,19 +202,19 @@ def _search(
     return with_whole_host(result, measurer, min(values.final_steps, 10))
 
 
-def _with_links(
-  problem: placement_problem.PlacementProblem,
-  links: Sequence[device_lib.Link],
-) -> placement_problem.PlacementProblem:
-  return dataclasses.replace(
-    problem,
-    devices=dataclasses.replace(problem.devices, links=tuple(links)),
-  )
+def _budget(values: flags.FlagValues, job: job_lib.Job) -> budget_lib.Budget:
+  seconds, trials = values.budget_seconds, values.budget_trials
+  if seconds is None:
+    simulated = job.is_simulated
+    seconds = _SIMULATED_BUDGET_SECONDS if simulated else _BUDGET_SECONDS
+  if trials is None and job.is_simulated:
+    trials = _SIMULATED_BUDGET_TRIALS
+  return budget_lib.Budget(seconds or None, trials)
 
 
 def with_whole_host(
   result: search_result.SearchResult,
-  measurer: session_measurer.SessionMeasurer,
+  measurer: measurers_base.Measurer,
   steps: int,
 ) -> search_result.SearchResult:
   """Adds the whole-host reference, paired with the best single device.
@@ -233,10 +225,11 @@ def with_whole_host(
     steps: timed steps.
 
   Returns:
-    The result with `whole_host`, unless the devices' times mean nothing.
+    The result with `whole_host`, unless the devices' times mean nothing or
+    the devices are simulated.
   """
   problem = result.problem
-  if not problem.devices.timing_is_meaningful:
+  if problem.devices.is_simulated or not problem.devices.timing_is_meaningful:
     return result
   reference = next(
     (
@@ -267,27 +260,17 @@ def with_whole_host(
 def _write(
   values: flags.FlagValues,
   command: Sequence[str],
-  imported: importers_base.ImportedGraph,
+  job: job_lib.Job,
   result: search_result.SearchResult,
   folder: str,
 ) -> None:
   placement = result.placement
   placement.save(os.path.join(folder, 'placement.json'))
-  export.export(
-    imported.original,
-    {
-      path: device
-      for path, device in placement.devices.items()
-      if path not in imported.not_original
-    },
-    imported.source,
-    folder,
-    meta_graph_index=imported.meta_graph_index,
-  )
+  job.export(placement, folder)
   report = json_report.build(
     result, command=command, config=_config(values), seed=values.seed
   )
-  report['import_notes'] = list(imported.notes)
+  report['import_notes'] = list(job.notes)
   json_report.write(report, os.path.join(folder, 'report.json'))
 
 

@@ -117,13 +117,8 @@ def limited(
     UsageError: --memory_limit makes no sense, or there is one device only.
   """
   found = memory_limit.apply(found, values.memory_limit)
-  if len(found) == 1:
-    raise errors.UsageError(
-      f'--devices={values.devices} is one device ({found.names[0]}), so '
-      'there is nothing to place. On this host, --devices=local:2 runs two '
-      'worker processes on disjoint cores, which stand for two sockets or '
-      'hosts, and --devices=logical:2 checks correctness only.'
-    )
+  if sentence := target.nothing_to_place(found):
+    raise errors.UsageError(sentence)
   return found
 
 

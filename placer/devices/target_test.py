@@ -46,6 +46,27 @@ class TargetTest(parameterized.TestCase):
     self.assertIn('2 hosts or sockets', topology.stands_for)
     self.assertTrue(topology.timing_is_meaningful)
 
+  def test_simulated_devices_live_in_no_process(self):
+    topology = target.resolve('simulated:k80x2+cpu_core', memory_limit='1GB')
+    self.assertEqual(topology.names, (*_GPUS, _CPU))
+    self.assertTrue(topology.is_simulated)
+    self.assertIn('nothing was run', topology.stands_for)
+    self.assertLen(topology.links, 6)
+    self.assertEqual({d.memory_bytes for d in topology.devices}, {10**9})
+    with self.assertRaisesRegex(errors.UsageError, 'nothing can be run'):
+      target.layout(topology)
+
+  def test_simulated_devices_of_a_file_where_the_user_is(self):
+    folder = self.create_tempdir()
+    folder.create_file(
+      'two.json', content='{"devices": [{"device": "v100", "count": 2}]}'
+    )
+    where = {'BUILD_WORKING_DIRECTORY': folder.full_path}
+    with mock.patch.dict(os.environ, where):
+      self.assertLen(target.resolve('simulated:two.json'), 2)
+    with self.assertRaisesRegex(errors.UsageError, 'k80'):
+      target.resolve('simulated:k81x2')
+
   @parameterized.parameters('local:3', 'local:0', 'local', 'local:x')
   def test_local_names_count_and_choices(self, spec):
     with (

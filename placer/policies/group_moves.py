@@ -135,10 +135,7 @@ def _sets(problem, movable: np.ndarray) -> np.ndarray:
 
 def _of_blocks(blocks: block_graph.BlockGraph) -> np.ndarray:
   """The blocks, and the branches of segments with several."""
-  rows = [
-    blocks.block_of_group == block
-    for block in range(len(blocks))
-  ]
+  rows = [blocks.block_of_group == block for block in range(len(blocks))]
   for branches in blocks.segments:
     if len(branches) > 1:
       rows += [np.isin(blocks.block_of_group, branch) for branch in branches]
@@ -151,7 +148,9 @@ def _runs(groups: int) -> np.ndarray:
   rows, length = [], 2
   while length < max(groups, 3):
     for first in range(0, groups, max(1, length // 2)):
-      rows.append((np.arange(groups) >= first) & (np.arange(groups) < first + length))
+      rows.append(
+        (np.arange(groups) >= first) & (np.arange(groups) < first + length)
+      )
     length = int(length * 1.5) + 1
   return np.array(rows, bool).reshape(-1, groups)
 

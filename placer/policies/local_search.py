@@ -14,8 +14,7 @@ Letters: `B` chains, `G` groups, `D` devices.
 import dataclasses
 import itertools
 import time
-from collections.abc import Callable
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -73,11 +72,26 @@ def search(
   if not allowed.size or np.log2(allowed.sum(axis=1)).sum() <= np.log2(
     config.all_states
   ):
-    states = all_states(allowed)
-    best = _Best(config.kept)
-    best.add(states, scores(states))
-    return best.candidates()
+    return search_all(scores, allowed, config.kept)
   return _Annealing(scores, moves, starts, rng, config).run()
+
+
+def search_all(
+  scores: Scores, allowed: np.ndarray, kept: int
+) -> list[np.ndarray]:
+  """Scores every legal candidate.
+
+  Args:
+    scores: int32 `[B, G]` -> float64 `[B]`.
+    allowed: bool `[G, D]`.
+    kept: how many are returned.
+
+  Returns:
+    The `kept` best candidates, the best first.
+  """
+  states = all_states(allowed)
+  order = np.argsort(scores(states), kind='stable')[:kept]
+  return list(states[order])
 
 
 def all_states(allowed: np.ndarray) -> np.ndarray:

@@ -51,18 +51,26 @@ class Planner(base.Policy):
     taken, self._queue = self._queue[:count], self._queue[count:]
     return taken
 
-  def _planned(self) -> list[base.Suggestion]:
-    if not self.problem.num_groups:
-      return [base.Suggestion(np.zeros(0, np.int32), self.name)]
-    model = planning_model.PlanningModel(self.problem)
-    return [
-      base.Suggestion(found.candidate, self._label(found))
-      for found in model.predict(self.plan(model))[: self.max_suggestions]
-    ]
+  def label(self, found: planning_model.Prediction) -> str:
+    """What a suggestion is called.
 
-  def _label(self, found: planning_model.Prediction) -> str:
+    Args:
+      found: what the model says of it.
+
+    Returns:
+      The policy's name and the predicted step time, or why there is none.
+    """
     if found.step_time_seconds is None:
       said = found.status.value.replace('_', ' ')
     else:
       said = f'{found.step_time_seconds:.4g} s'
     return f'{self.name}, predicted {said}'
+
+  def _planned(self) -> list[base.Suggestion]:
+    if not self.problem.num_groups:
+      return [base.Suggestion(np.zeros(0, np.int32), self.name)]
+    model = planning_model.PlanningModel(self.problem)
+    return [
+      base.Suggestion(found.candidate, self.label(found))
+      for found in model.predict(self.plan(model))[: self.max_suggestions]
+    ]

@@ -96,6 +96,14 @@ class PlanningModel:
     penalty = np.where(batch.status == 1, 1 + 10 * over, 0.0)
     return batch.unbounded_seconds + self._scale * penalty
 
+  def fits(self, candidates: np.ndarray) -> np.ndarray:
+    """bool `[B]`: which candidates run on the coarse problem.
+
+    Args:
+      candidates: int32 `[B, G]`, legal.
+    """
+    return self._coarse.simulate(candidates).feasible
+
   def predict(self, candidates: Iterable[np.ndarray]) -> list[Prediction]:
     """Predicts candidates op by op.
 

@@ -11,7 +11,7 @@ file's memory, and, if it has CPUs, one CPU device that runs as many ops at
 once; the CPUs share the host's memory, so nothing moves between them. A tensor
 goes between accelerators through host memory; an accelerator is busy for the
 file's transfer time with each that it sends and each that it receives, once for
-each other device.
+each other device. Tensors take no memory beside the sizes that the file gives.
 
 On simulated devices the links and the memory are theirs, and tensors have the
 file's bytes.
@@ -162,11 +162,13 @@ def _costs(
     np.where(supported, seconds, np.inf),
     links=links,
     concurrency=concurrency,
+    # They go through host memory; what the device holds is in its ops' sizes.
+    host_output=is_own,
   )
-  if not found.keeps_outputs:
-    return costs
+  # Unlike a variable, an op here may keep bytes and make a new tensor.
+  held = (costs.shares_tensor < 0) & (not found.keeps_outputs)
   return dataclasses.replace(
-    costs, resident_bytes=np.zeros_like(costs.resident_bytes)
+    costs, resident_bytes=np.where(held, graph.tensor_bytes, 0)
   )
 
 

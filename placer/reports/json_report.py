@@ -8,7 +8,8 @@
     versions    {package: version}, with python
     host        cpu_model, cores (usable), cores_online, memory_bytes, system
     graph       fingerprint, ops, groups, edges, flops
-    devices     spec, stands_for, timing_is_meaningful, devices, links
+    devices     spec, stands_for, timing_is_meaningful, is_simulated, devices,
+                links
     result      label, policy, improved, ratio, interval, reference,
                 ops_per_device, step_time_seconds, interrupted, confidence,
                 elapsed_seconds
@@ -157,6 +158,7 @@ def _devices(topology: device.DeviceTopology) -> dict[str, Any]:
     'spec': topology.spec,
     'stands_for': topology.stands_for,
     'timing_is_meaningful': topology.timing_is_meaningful,
+    'is_simulated': topology.is_simulated,
     'devices': [dataclasses.asdict(one) for one in topology.devices],
     'links': [dataclasses.asdict(link) for link in topology.links],
   }

@@ -4,8 +4,9 @@ A row a placement: each single device, the whole host as one device, original,
 expert, the finalists; `>` marks the answer. Columns: median step and quartiles
 in ms, or the status of one that did not run; speed-up over the best single
 device (the inverse of the paired ratio) with its interval; ops on each device
-in the order of `--devices`; the largest peak memory of any device. Below: what
-is best to run here, in plain words, and the notes.
+in the order of `--devices`; the largest peak memory of any device. Simulated
+steps do not vary, so they have no quartiles and intervals. Below: what is best
+to run here, in plain words, and the notes.
 
 `result` everywhere is a `placer.core.search_result.SearchResult`, without a
 type hint since reports know the nouns of core only.
@@ -67,16 +68,19 @@ def verdict(result: search_result.SearchResult) -> str:
       f'Best of these: {chosen.label}, which proves only that it runs. For '
       'times, use devices that share no cores, e.g. --devices=local:2.'
     )
+  where = 'on these devices'
+  if result.problem.devices.is_simulated:
+    where = 'in simulation, where nothing was run'
   if not result.reference_label:
     text = f'No single device can run this graph; {chosen.label} can: {step}.'
   elif result.improved:
     text = (
-      f'Best on these devices: {chosen.label}, {step}, '
+      f'Best {where}: {chosen.label}, {step}, '
       f'{1 / chosen.ratio:.2f}x as fast as the best single device.'
     )
   else:
     text = (
-      f'Best on these devices: one device, {chosen.label}, {step}. No split '
+      f'Best {where}: one device, {chosen.label}, {step}. No split '
       'that was tried is surely faster.'
     )
   return text + _whole_host_sentence(result, seconds)
@@ -135,8 +139,7 @@ def _cells(result: search_result.SearchResult) -> list[tuple[str, ...]]:
   header = (
     '',
     'placement',
-    'step ms (quartiles)',
-    f'speed-up ({result.confidence:.0%})',
+    *_time_headers(result),
     'ops per device',
     'peak MB',
   )
@@ -148,6 +151,12 @@ def _cells(result: search_result.SearchResult) -> list[tuple[str, ...]]:
   return cells + [_row(result, row) for row in others]
 
 
+def _time_headers(result: search_result.SearchResult) -> tuple[str, str]:
+  if result.problem.devices.is_simulated:
+    return 'simulated step ms', 'speed-up'
+  return 'step ms (quartiles)', f'speed-up ({result.confidence:.0%})'
+
+
 def _row(
   result: search_result.SearchResult, row: search_result.Row
 ) -> tuple[str, ...]:
@@ -156,7 +165,7 @@ def _row(
     speedup = f'{1 / row.ratio:.2f}x'
     if row.label == result.reference_label:
       speedup += ' (reference)'
-    elif row.interval is not None:
+    elif row.interval is not None and row.interval[0] < row.interval[1]:
       low, high = 1 / row.interval[1], 1 / row.interval[0]
       speedup += f' ({low:.2f}-{high:.2f})'
   return (
@@ -175,6 +184,8 @@ def _times(measured: measurement_lib.Measurement) -> str:
   if not measured.ok:
     return measured.status.value
   low, high = np.quantile(measured.step_times_seconds, [0.25, 0.75])
+  if low == high:
+    return _ms(low)
   return f'{_ms(measured.step_time_seconds)} ({_ms(low)}-{_ms(high)})'
 
 

@@ -69,6 +69,29 @@ class TableTest(absltest.TestCase):
       'No single device can run this graph; hill_climb 7 can: 634 ms a step.',
     )
 
+  def test_simulated_devices_are_said_to_be(self):
+    topology = dataclasses.replace(
+      problems.topology(2), spec='simulated:k80x2', is_simulated=True
+    )
+    row = dataclasses.replace(
+      results.result().rows[-1],
+      measurement=measurement.Measurement(
+        measurement.Status.OK, step_times_seconds=(0.5,) * 3
+      ),
+      interval=(0.7, 0.7),
+    )
+    text = table.render(
+      results.result(
+        problems.modules(devices=topology),
+        rows=(row,),
+        chosen=row,
+        whole_host=None,
+      )
+    )
+    self.assertIn('simulated step ms', text)
+    self.assertRegex(text, r'hill_climb 7 +500 +1.34x +14/14')
+    self.assertIn('Best in simulation, where nothing was run', text)
+
   def test_logical_devices_are_for_correctness_only(self):
     topology = dataclasses.replace(
       problems.topology(2),

@@ -264,14 +264,9 @@ class _Run:
     return min(max(wanted, config.min_steps), config.max_steps)
 
   def _report(self, trial: trial_lib.Trial) -> None:
-    if self.on_trial is None:
-      return
-    self.on_trial(
-      trial,
-      self.history.best_ratio(),
-      self.budget.remaining_seconds,
-      self.budget.remaining_trials,
-    )
+    if self.on_trial is not None:
+      left = self.budget.remaining_seconds, self.budget.remaining_trials
+      self.on_trial(trial, self.history.best_ratio(), *left)
 
   def last_plan(self) -> final_plan.Plan:
     """What to re-measure in the time that is left."""
@@ -282,17 +277,16 @@ class _Run:
     total = self.budget.seconds
     if total is None:
       return self.budget.allows()
-    kept = total * self.config.final_part
-    return self.budget.allows(
-      self.history.trial_seconds() + self._plan(kept)[1]
-    )
+    needed = self.history.trial_seconds()
+    if not self.problem.devices.is_simulated:
+      needed += self._plan(total * self.config.final_part)[1]
+    return self.budget.allows(needed)
 
   def _plan(self, seconds: float | None) -> tuple[final_plan.Plan, float]:
+    if self.problem.devices.is_simulated:
+      seconds = None  # no step of it takes any time to speak of
     return final_plan.plan(
-      self.history,
-      self.config.finalists,
-      self.config.final_steps,
-      seconds,
+      self.history, self.config.finalists, self.config.final_steps, seconds
     )
 
 

@@ -1,6 +1,8 @@
 import dataclasses
 import json
+import os
 import pathlib
+from unittest import mock
 
 import numpy as np
 from absl.testing import absltest
@@ -59,6 +61,16 @@ class TrialLogTest(parameterized.TestCase):
       for index in range(3):
         log.append(_trial(index))
         self.assertLen(trial_log.read(self.path)[1], index + 1)
+
+  def test_a_batch_is_on_disk_when_extend_returns(self):
+    with trial_log.TrialLog(self.path, _HEADER) as log:
+      with mock.patch.object(os, 'fsync', wraps=os.fsync) as fsync:
+        log.extend([_trial(index) for index in range(5)])
+      self.assertEqual(fsync.call_count, 1)
+      self.assertLen(log.trials, 5)
+      self.assertEqual(
+        [t.index for t in trial_log.read(self.path)[1]], list(range(5))
+      )
 
   def test_numpy_values_in_details_are_written(self):
     measured = dataclasses.replace(

@@ -68,6 +68,13 @@ class HillClimbTest(parameterized.TestCase):
     best, _ = _climb(problem, measurer, 14)
     self.assertLess(best, 0.95 * starts)
 
+  def test_a_climb_is_measured_before_the_next(self):
+    problem = problems.modules(3)
+    policy = hill_climb.HillClimb(problem, config=_QUICK)
+    starts = policy.suggest(50)
+    self.assertGreater(len(starts), 2)
+    self.assertLen(policy.suggest(50), 1)
+
   def test_small_problems_come_to_an_end(self):
     problem = problems.two_chains(3)
     _, seen = _climb(problem, fake_measurer.FakeMeasurer(), 50)

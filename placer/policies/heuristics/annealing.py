@@ -1,0 +1,101 @@
+"""Annealing on the simulator, in moves of groups that belong together.
+
+It starts from single devices, the splits by hand and what HEFT and m-ETF make,
+searches on the coarse problem (`local_search.py`), predicts what it found op by
+op and suggests the best few. How long it searches is counted in simulated ops
+and edges, not in time, so that equal seeds give equal suggestions.
+"""
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+
+from placer.core import placement_problem
+from placer.policies import group_moves
+from placer.policies import local_search
+from placer.policies import planner
+from placer.policies import planning_model
+from placer.policies.heuristics import expert
+from placer.policies.heuristics import heft
+from placer.policies.heuristics import m_etf
+from placer.policies.heuristics import single_device
+
+
+@dataclasses.dataclass(frozen=True)
+class AnnealingConfig:
+  """Settings of annealing.
+
+  Attributes:
+    visits: ops and edges of the coarse problem to be simulated in all; 6e7 take
+      about 3 s of a core.
+    min_evaluations: candidates scored at least, also on large problems.
+    evaluations_per_choice: at most, for each device that a group may use; small
+      problems need no more.
+    search: the rest; its `evaluations` are set from the fields above.
+  """
+
+  visits: float = 6e7
+  min_evaluations: int = 2_000
+  evaluations_per_choice: int = 400
+  search: local_search.LocalSearchConfig = local_search.LocalSearchConfig()
+
+
+class Annealing(planner.Planner):
+  """Suggests its best candidates; see the module docstring."""
+
+  name = 'annealing'
+  summary = 'simulated annealing on the simulator, in moves of blocks'
+  max_suggestions = 4
+
+  def __init__(
+    self,
+    problem: placement_problem.PlacementProblem,
+    *,
+    seed: int = 0,
+    config: AnnealingConfig = AnnealingConfig(),
+  ) -> None:
+    super().__init__(problem, seed=seed)
+    self._config = config
+
+  def plan(self, model: planning_model.PlanningModel) -> Sequence[np.ndarray]:
+    config = self._config
+    size = len(model.graph) + len(model.graph.signals.readers)
+    evaluations = min(
+      max(config.visits / size, config.min_evaluations),
+      config.evaluations_per_choice * model.graph.allowed.sum(),
+    )
+    return local_search.search(
+      model.scores,
+      group_moves.GroupMoves(model.coarse.problem, model.graph.allowed),
+      starts(model),
+      model.graph.allowed,
+      self.rng,
+      dataclasses.replace(config.search, evaluations=int(evaluations)),
+    )
+
+
+def starts(model: planning_model.PlanningModel) -> list[np.ndarray]:
+  """Candidates that a search begins with.
+
+  Args:
+    model: of G groups, at least one.
+
+  Returns:
+    Different int32 `[G]`, legal, each group where all its ops can run.
+  """
+  problem = model.problem
+  found = [
+    suggestion.candidate
+    for suggestion in (
+      *single_device.suggestions(problem),
+      *expert.suggestions(problem),
+    )
+  ]
+  found += heft.Heft(problem).plan(model)
+  found += m_etf.MEtf(problem).plan(model)
+  allowed = model.graph.allowed
+  rows = np.stack(found)
+  legal = allowed[np.arange(rows.shape[1]), rows]
+  rows = np.where(legal, rows, allowed.argmax(axis=1)).astype(np.int32)
+  return list(np.unique(rows, axis=0))
