@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 
@@ -17,7 +18,22 @@ class DiscoveryTest(absltest.TestCase):
     self.assertEqual(
       devices[-1].name, '/job:localhost/replica:0/task:0/device:CPU:0'
     )
-    self.assertNotIn('tensorflow.python', sys.modules)
+
+  def test_this_process_does_not_need_tensorflow(self):
+    # In a process of its own: other tests may have imported it here.
+    code = (
+      'import sys\nfrom placer.devices import discovery\n'
+      "discovery.discover()\nprint('tensorflow.python' in sys.modules)"
+    )
+    path = os.pathsep.join(os.path.abspath(p or '.') for p in sys.path)
+    done = subprocess.run(
+      [sys.executable, '-c', code],
+      env=dict(os.environ, PYTHONPATH=path),
+      capture_output=True,
+      check=True,
+      text=True,
+    )
+    self.assertEqual(done.stdout.strip(), 'False')
 
   def test_gpus_come_first_and_a_cpu_has_no_limit(self):
     found = [
