@@ -22,6 +22,7 @@ from absl import app
 from absl import flags
 
 from placer.cli import builtin_models
+from placer.core import errors
 from placer.core import placement_problem
 from placer.importers import base
 from placer.policies import lower_bound
@@ -47,6 +48,7 @@ POLICIES = (
   'exact',
 )
 _MOST_SUGGESTIONS = 16
+_HOST = '+cpu_core'
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -142,25 +144,45 @@ def table(
   return '\n'.join([*lines, ''])
 
 
-def run(
-  imported: base.ImportedGraph, spec: str, groups: int, title: str
-) -> str:
+def build_problem(
+  imported: base.ImportedGraph, spec: str, groups: int
+) -> placement_problem.PlacementProblem:
+  """The problem of a graph, with costs.
+
+  Args:
+    imported: the graph.
+    spec: of simulated devices, 'simulated:k80x2'; a CPU core joins them where
+      ops of the graph run on no GPU.
+    groups: at most so many.
+
+  Returns:
+    The PlacementProblem.
+  """
+  devices = simulated_devices.parse(spec).topology()
+  try:
+    problem = build.build(imported, devices, max_groups=groups)
+  except errors.NoFeasiblePlacementError:
+    if spec.endswith(_HOST):
+      raise
+    return build_problem(imported, spec + _HOST, groups)
+  return dataclasses.replace(
+    problem, costs=roofline.cost_model_of(problem.graph, devices)
+  )
+
+
+def run(imported: base.ImportedGraph, spec: str, groups: int, name: str) -> str:
   """Plans one graph with every policy.
 
   Args:
     imported: the graph.
     spec: of simulated devices, 'simulated:k80x2'.
     groups: at most so many.
-    title: of the table.
+    name: of the graph.
 
   Returns:
     The table.
   """
-  devices = simulated_devices.parse(spec).topology()
-  full = build.build(imported, devices, max_groups=groups)
-  full = dataclasses.replace(
-    full, costs=roofline.cost_model_of(full.graph, devices)
-  )
+  full = build_problem(imported, spec, groups)
   small = coarse.coarse_problem(full, full.costs)
   problem = dataclasses.replace(small.problem, costs=small.cost_model)
   # The first call of the compiled simulator is nobody's time.
@@ -177,7 +199,8 @@ def run(
     known=None if known is None else known.candidate,
   )
   return table(
-    f'{title}, {spec}, {problem.num_groups} groups as {len(problem.graph)} ops',
+    f'{name}, {full.devices.spec}, {problem.num_groups} groups as '
+    f'{len(problem.graph)} ops',
     rows,
     bound,
     time.perf_counter() - begin,
@@ -197,12 +220,14 @@ def main(unused_argv: Sequence[str]) -> None:
 
 
 if __name__ == '__main__':
-  _MODELS = flags.DEFINE_list('models', MODELS, 'Built-in models.')
+  _MODELS = flags.DEFINE_list('models', list(MODELS), 'Built-in models.')
   _DEVICES = flags.DEFINE_list(
     'devices', ['simulated:k80x2', 'simulated:k80x4'], 'Simulated devices.'
   )
   _GROUPS = flags.DEFINE_list('groups', ['64', '128'], 'Groups at most.')
-  _POLICIES = flags.DEFINE_list('policies', POLICIES, 'Policies, a row each.')
+  _POLICIES = flags.DEFINE_list(
+    'policies', list(POLICIES), 'Policies, a row each.'
+  )
   _BOUND_SECONDS = flags.DEFINE_float('bound_seconds', 60, 'For CP-SAT.')
   _SEED = flags.DEFINE_integer('seed', 0, 'Of the policies.')
   app.run(main)

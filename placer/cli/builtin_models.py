@@ -45,6 +45,11 @@ def path_of(name: str, *, training: bool, batch_size: int | None) -> str:
   return str(file)
 
 
+def listing() -> str:
+  """A line a model: name, default batch size, what it is."""
+  return _run(['--list']).stdout.strip()
+
+
 def _source_folder() -> pathlib.Path:
   spec = importlib.util.find_spec(_PACKAGE)
   if spec is None or spec.origin is None:
@@ -68,18 +73,7 @@ def _key(folder: pathlib.Path, options: list[str]) -> str:
 
 def _build(options: list[str], file: pathlib.Path) -> None:
   partial = file.with_name(f'{file.name}.{os.getpid()}.partial')
-  environment = dict(os.environ)
-  environment['PYTHONPATH'] = os.pathsep.join(p for p in sys.path if p)
-  environment.setdefault('TF_CPP_MIN_LOG_LEVEL', '3')
-  environment['CUDA_VISIBLE_DEVICES'] = '-1'
-  done = subprocess.run(
-    [sys.executable, '-m', _PACKAGE, *options, f'--output={partial}'],
-    env=environment,
-    stdin=subprocess.DEVNULL,
-    capture_output=True,
-    text=True,
-    check=False,
-  )
+  done = _run([*options, f'--output={partial}'])
   if done.returncode:
     partial.unlink(missing_ok=True)
     raise errors.UsageError(_reason(done.stdout + '\n' + done.stderr))
@@ -93,3 +87,18 @@ def _reason(output: str) -> str:
     if 'nknown model' in line or 'FATAL' in line or 'Error' in line:
       return f'Cannot build --model: {line}'
   return f'Cannot build --model: {lines[-1] if lines else "no output"}'
+
+
+def _run(options: list[str]) -> subprocess.CompletedProcess[str]:
+  environment = dict(os.environ)
+  environment['PYTHONPATH'] = os.pathsep.join(p for p in sys.path if p)
+  environment.setdefault('TF_CPP_MIN_LOG_LEVEL', '3')
+  environment['CUDA_VISIBLE_DEVICES'] = '-1'
+  return subprocess.run(
+    [sys.executable, '-m', _PACKAGE, *options],
+    env=environment,
+    stdin=subprocess.DEVNULL,
+    capture_output=True,
+    text=True,
+    check=False,
+  )

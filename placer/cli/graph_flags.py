@@ -97,6 +97,9 @@ def load(values: flags.FlagValues) -> base.ImportedGraph:
     UsageError: neither or both of --graph and --model, or a bad value.
     GraphImportError: the graph cannot be imported.
   """
+  if values.model == 'list':
+    print(builtin_models.listing())
+    raise SystemExit(0)
   if bool(values.graph) == bool(values.model):
     raise errors.UsageError(
       'Pass one of --graph=FILE and --model=NAME (--model=list names the '

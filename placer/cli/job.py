@@ -15,11 +15,13 @@
 
 import dataclasses
 import hashlib
+from collections.abc import Sequence
 
 from absl import flags
 
 from placer.cli import graph_flags
 from placer.cli import run_flags
+from placer.core import device as device_lib
 from placer.core import errors
 from placer.core import placement as placement_lib
 from placer.core import placement_problem
@@ -53,13 +55,26 @@ class Job:
     return self.problem.devices.is_simulated
 
   @property
-  def log_key(self) -> str:
-    """Equal for jobs whose trials may share a log: a step takes the same."""
+  def step_key(self) -> str:
+    """Equal for jobs in which a step does the same, and takes as long."""
     if self.is_simulated:
       step = _costs_digest(self.problem)
     else:
       step = self.imported.program.fingerprint
     return f'{self.problem.fingerprint}-{step}'
+
+  def log_key(self, values: flags.FlagValues) -> str:
+    """Equal for searches whose trials may share a log.
+
+    Args:
+      values: parsed flags of `run_flags.define`; they say what is fed.
+
+    Returns:
+      A hash.
+    """
+    if self.is_simulated or not self.imported.program.feeds:
+      return self.step_key
+    return f'{self.step_key}-{run_flags.feeds_digest(values)}'
 
   def measurer(
     self, values: flags.FlagValues, work_dir: str
@@ -116,20 +131,45 @@ class Job:
       seed=values.seed,
     )
 
-  def export(self, placement: placement_lib.Placement, folder: str) -> None:
+  def check_output_devices(self, names: Sequence[str]) -> None:
+    """Checks `--output_devices`.
+
+    Args:
+      names: one for each device, or none.
+
+    Raises:
+      UsageError: too few, too many, or not names of devices.
+    """
+    if names and len(names) != len(self.problem.devices):
+      raise errors.UsageError(
+        f'--output_devices={",".join(names)} has {len(names)} names; --devices '
+        f'has {len(self.problem.devices)} devices. Give one for each.'
+      )
+    for name in names:
+      device_lib.parse(name)
+
+  def export(
+    self,
+    placement: placement_lib.Placement,
+    folder: str,
+    output_devices: Sequence[str] = (),
+  ) -> None:
     """Writes the placed graph, if there is a graph.
 
     Args:
       placement: op path -> device.
       folder: where to.
+      output_devices: names to write, one for each device; () for their own.
     """
     imported = self.imported
     if imported is None:
       return
+    own = self.problem.devices.names
+    written = dict(zip(own, output_devices or own, strict=True))
     export.export(
       imported.original,
       {
-        path: device
+        path: written[device]
         for path, device in placement.devices.items()
         if path not in imported.not_original
       },

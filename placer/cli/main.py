@@ -62,6 +62,19 @@ def main(argv: Sequence[str]) -> int:
       file=sys.stderr,
     )
     return errors.UsageError.exit_code
+  except BrokenPipeError:
+    # Whoever read our output has seen enough; don't fail again at exit.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    return 0
+  except OSError as error:
+    # A full disk, a folder that went away: what was written so far stays.
+    where = f' ({error.filename})' if error.filename else ''
+    print(
+      f'placer: {error.strerror or error}{where}. Trials that were measured '
+      'are in trials.jsonl; the same command goes on with them.',
+      file=sys.stderr,
+    )
+    return errors.UsageError.exit_code
   except KeyboardInterrupt:
     print('placer: interrupted.', file=sys.stderr)
     return _INTERRUPTED
@@ -107,7 +120,15 @@ def _run(command: ModuleType, argv: Sequence[str]) -> int:
     raise errors.UsageError(
       f'{rest[1]!r} is not a flag. Write --flag=value, e.g. --graph={rest[1]}.'
     )
-  return command.run(values, list(argv))
+  for name, value in values.flag_values_dict().items():
+    if isinstance(value, float) and not value < 1e9:
+      raise errors.UsageError(
+        f'--{name}={value}: give a number below 1e9 (--budget_seconds=0 is no '
+        'limit).'
+      )
+  status = command.run(values, list(argv))
+  sys.stdout.flush()
+  return status
 
 
 def _parse_nothing(argv: Sequence[str]) -> Sequence[str]:

@@ -103,9 +103,7 @@ def run(values: flags.FlagValues, command: Sequence[str]) -> int:
       ],
       config=job.search_config(values),
     )
-    result = place_command.with_whole_host(
-      result, measurer, min(values.final_steps, 10)
-    )
+    result = place_command.with_whole_host(result, measurer)
   print(table.render(result), end='')
   if values.report:
     report = json_report.build(result, command=command, seed=values.seed)

@@ -15,5 +15,8 @@ def user_path(path: str) -> str:
   Returns:
     An absolute path.
   """
-  start = os.environ.get('BUILD_WORKING_DIRECTORY') or os.getcwd()
-  return os.path.abspath(os.path.join(start, os.path.expanduser(path)))
+  path = os.path.expanduser(path)
+  if not os.path.isabs(path):  # else the working folder may be gone
+    start = os.environ.get('BUILD_WORKING_DIRECTORY') or os.getcwd()
+    path = os.path.join(start, path)
+  return os.path.normpath(path)

@@ -22,6 +22,7 @@ stopped or killed goes on where it was when the same command is run again.
 
 import dataclasses
 import os
+import sys
 from collections.abc import Sequence
 
 import numpy as np
@@ -31,6 +32,7 @@ from placer.cli import graph_flags
 from placer.cli import job as job_lib
 from placer.cli import paths
 from placer.cli import run_flags
+from placer.core import device as device_lib
 from placer.core import errors
 from placer.core import search_result
 from placer.measurers import base as measurers_base
@@ -49,6 +51,9 @@ _BUDGET_SECONDS = 180.0
 # about a kilobyte.
 _SIMULATED_BUDGET_SECONDS = 30.0
 _SIMULATED_BUDGET_TRIALS = 10_000
+# The whole host is timed for about so long, in pairs with the reference.
+_WHOLE_HOST_SECONDS = 15.0
+_WHOLE_HOST_STEPS = 50
 
 
 def define(values: flags.FlagValues) -> None:
@@ -91,6 +96,13 @@ def define(values: flags.FlagValues) -> None:
     'Folder for the results. Default: placer_output/NAME.',
     flag_values=values,
   )
+  flags.DEFINE_list(
+    'output_devices',
+    [],
+    'Device names to write into the placed graph, one for each of --devices, '
+    'e.g. /device:GPU:0,/device:GPU:1. Default: the names of --devices.',
+    flag_values=values,
+  )
   flags.DEFINE_boolean(
     'require_improvement',
     False,
@@ -113,9 +125,12 @@ def run(values: flags.FlagValues, command: Sequence[str]) -> int:
     NoImprovementError: none was found and --require_improvement was given.
     PlacerError: see `placer.core.errors`.
   """
+  if not values.policy:
+    raise errors.UsageError(f'--policy= is empty. There are: {_policies()}.')
   for name in values.policy:
     registry.get(name)  # a wrong name is told before anything takes time
   job = job_lib.load(values)
+  job.check_output_devices(values.output_devices)
   folder = _output_folder(values)
   _print_start(graph_flags.title(values), job, folder)
   result = _search(values, command, job, folder)
@@ -158,9 +173,20 @@ def _print_start(title: str, job: job_lib.Job, folder: str) -> None:
     print(f'  {device.short_name}  {device.description}'.rstrip())
   if topology.stands_for:
     print(f'  {topology.stands_for}')
-  for note in (*job.notes, *problem.notes):
+  for note in (*job.notes, *problem.notes, *_busy(topology)):
     print(f'  - {note}')
   print(f'Results go to {folder}', flush=True)
+
+
+def _busy(topology: device_lib.DeviceTopology) -> list[str]:
+  """A warning where others use the cores that are to be timed."""
+  load, cores = os.getloadavg()[0], len(os.sched_getaffinity(0))
+  if topology.is_simulated or load < 0.5 * cores:
+    return []
+  return [
+    f'This host is busy (load {load:.1f} on {cores} cores): times will vary, '
+    'more than the intervals say.'
+  ]
 
 
 def _search(
@@ -170,7 +196,7 @@ def _search(
   folder: str,
 ) -> search_result.SearchResult:
   header = trial_log.Header(
-    problem=job.log_key,
+    problem=job.log_key(values),
     command=tuple(command),
     config=_config(values),
   )
@@ -199,7 +225,7 @@ def _search(
       )
     finally:
       line.close()
-    return with_whole_host(result, measurer, min(values.final_steps, 10))
+    return with_whole_host(result, measurer)
 
 
 def _budget(values: flags.FlagValues, job: job_lib.Job) -> budget_lib.Budget:
@@ -215,14 +241,12 @@ def _budget(values: flags.FlagValues, job: job_lib.Job) -> budget_lib.Budget:
 def with_whole_host(
   result: search_result.SearchResult,
   measurer: measurers_base.Measurer,
-  steps: int,
 ) -> search_result.SearchResult:
   """Adds the whole-host reference, paired with the best single device.
 
   Args:
     result: of a search.
     measurer: open.
-    steps: timed steps.
 
   Returns:
     The result with `whole_host`, unless the devices' times mean nothing or
@@ -231,14 +255,21 @@ def with_whole_host(
   problem = result.problem
   if problem.devices.is_simulated or not problem.devices.timing_is_meaningful:
     return result
-  reference = next(
+  best = next(
     (
-      row.candidate
+      row
       for row in result.rows
       if result.reference_label and row.label == result.reference_label
     ),
     None,
   )
+  reference, steps = None, paired_ratio.MIN_PAIRS
+  if best is not None:
+    reference = best.candidate
+    pair_seconds = 2 * best.measurement.step_time_seconds
+    steps = int(_WHOLE_HOST_SECONDS / pair_seconds)
+    steps = min(max(steps, paired_ratio.MIN_PAIRS), _WHOLE_HOST_STEPS)
+  print('Measuring the whole host as one device ...', file=sys.stderr)
   measured = measurer.measure_whole_host(
     problem, reference=reference, steps=steps
   )
@@ -266,7 +297,7 @@ def _write(
 ) -> None:
   placement = result.placement
   placement.save(os.path.join(folder, 'placement.json'))
-  job.export(placement, folder)
+  job.export(placement, folder, values.output_devices)
   report = json_report.build(
     result, command=command, config=_config(values), seed=values.seed
   )

@@ -1,5 +1,7 @@
 """The flags that say where and how a graph is run; shared by commands."""
 
+import hashlib
+
 from absl import flags
 
 from placer.cli import paths
@@ -46,7 +48,11 @@ def define(values: flags.FlagValues) -> None:
     flag_values=values,
   )
   flags.DEFINE_integer(
-    'seed', 0, 'Seeds inputs, policies and intervals.', flag_values=values
+    'seed',
+    0,
+    'Seeds inputs, policies and intervals.',
+    lower_bound=0,
+    flag_values=values,
   )
   flags.DEFINE_string(
     'feeds_file',
@@ -144,3 +150,26 @@ def session_options_of(
     work_dir=work_dir,
     allow_exposed_workers=values.allow_exposed_workers,
   )
+
+
+def feeds_digest(values: flags.FlagValues) -> str:
+  """A hash of what decides the values of the feeds: the file, or the seed.
+
+  Args:
+    values: parsed flags of `define`.
+
+  Returns:
+    A short text.
+
+  Raises:
+    UsageError: the file cannot be read.
+  """
+  if not values.feeds_file:
+    return f'seed{values.seed}'
+  try:
+    with open(paths.user_path(values.feeds_file), 'rb') as file:
+      return hashlib.file_digest(file, 'sha256').hexdigest()[:16]
+  except OSError as error:
+    raise errors.UsageError(
+      f'--feeds_file={values.feeds_file} cannot be read: {error.strerror}.'
+    ) from error

@@ -29,7 +29,7 @@ def parse_size(text: str) -> int:
     decimal = not binary and text.strip()[-1] in 'bB'
     base = 1000 if decimal else 1024
     size = int(float(number) * base ** _EXPONENT[letter.lower()])
-    if size > 0:
+    if 0 < size < 1 << 62:
       return size
   raise errors.UsageError(
     f'{text!r} is not an amount of memory. Write it as 2GiB, 512MiB, 1.5GB '

@@ -6,6 +6,7 @@ Unknown dimensions are resolved here, and each guess becomes a note: from
 """
 
 import dataclasses
+import math
 from collections.abc import Mapping, Sequence
 
 from tensorflow.core.framework import graph_pb2
@@ -21,6 +22,7 @@ from placer.importers import graph_edges
 from placer.importers import op_signature
 
 _IMAGE_SIDE = 224
+_MOST_ELEMENTS = 1 << 33
 
 
 @dataclasses.dataclass(frozen=True)
@@ -124,6 +126,11 @@ def resolve_shapes(
     unknown -= keys
     declared = _dims(node.attr['shape'].shape)
     given = options.input_shapes[sorted(keys)[0]] if keys else None
+    if dtype not in types_pb2.DataType.values() or not dtype:
+      raise errors.GraphImportError(
+        f'Feed {user_name!r} has no valid type (dtype={dtype}); the graph is '
+        'damaged. Export it again.'
+      )
     is_opaque = dtype in (types_pb2.DT_RESOURCE, types_pb2.DT_VARIANT)
     if is_opaque:
       shape = ()
@@ -134,6 +141,7 @@ def resolve_shapes(
       )
     else:
       shape = _resolve(user_name, declared, given, options, notes)
+      _check_size(user_name, shape)
       _set_shape(node.attr['shape'].shape, shape)
     result.append(
       program_lib.Feed(
@@ -158,6 +166,15 @@ def _set_shape(
   proto.Clear()
   for size in shape:
     proto.dim.add(size=size)
+
+
+def _check_size(name: str, shape: Sequence[int]) -> None:
+  if math.prod(shape) > _MOST_ELEMENTS:
+    raise errors.UsageError(
+      f'Feed {name!r} of shape {list(shape)} has {math.prod(shape):.3g} '
+      f'elements; at most {_MOST_ELEMENTS:.3g} can be made. Give a smaller '
+      '--batch_size or --input_shapes.'
+    )
 
 
 def _resolve(

@@ -14,6 +14,7 @@ from tensorflow.core.framework import node_def_pb2
 
 from placer.core import errors
 from placer.importers import graph_edges
+from placer.importers import op_signature
 
 PLACEHOLDERS = frozenset(('Placeholder', 'PlaceholderV2'))
 _BOOKKEEPING = frozenset((
@@ -22,7 +23,10 @@ _BOOKKEEPING = frozenset((
     'VariableV2', 'Variable', 'RestoreV2', 'SaveV2', 'MergeV2Checkpoints',
     'ShardedFilename', 'MergeSummary', 'ScalarSummary', 'HistogramSummary',
     'Assert', 'IteratorToStringHandle', 'PlaceholderWithDefault',
-    'BroadcastGradientArgs', 'Shape', 'ZerosLike', 'NoOp',
+    'BroadcastGradientArgs', 'Shape', 'ZerosLike', 'MakeIterator',
+    'InitializeTable', 'InitializeTableV2', 'InitializeTableFromTextFile',
+    'InitializeTableFromTextFileV2', 'LookupTableImport',
+    'LookupTableImportV2',
 ))  # fmt: skip
 
 
@@ -117,11 +121,32 @@ def check_names(
     UsageError: a name is not in the graph; with the closest that are.
   """
   for name in wanted:
-    if graph_edges.source(name) in nodes:
+    if name and graph_edges.source(name) in nodes and name[0] != '^':
+      _check_index(name, nodes, flag)
       continue
     close = difflib.get_close_matches(name.partition(':')[0], nodes, n=5)
     raise errors.UsageError(
       f'{flag} names {name!r}, which is not in the graph. '
       + (f'Close names: {", ".join(close)}.' if close else '')
       + ' `placer inspect` lists the inputs and outputs.'
+    )
+
+
+def _check_index(
+  name: str, nodes: Mapping[str, node_def_pb2.NodeDef], flag: str
+) -> None:
+  """Checks the output number of 'op:1'; an op alone is always fine."""
+  op, colon, index = name.partition(':')
+  if not colon:
+    return
+  node = nodes[op]
+  definition = op_signature.op_def(node.op)
+  # Of a call of a function, the import itself checks it.
+  count = (
+    len(op_signature.output_types(node, definition)) if definition else None
+  )
+  if not index.isdigit() or (count is not None and int(index) >= count):
+    raise errors.UsageError(
+      f'{flag} names {name!r}; {op!r} ({node.op}) has '
+      f'{"outputs" if count is None else f"{count} outputs"}, numbered from 0.'
     )

@@ -45,6 +45,11 @@ class GraphFileImporter(base.Importer):
         f'it. Pass the folder: --graph={folder}.'
       )
     if isinstance(proto, graph_pb2.GraphDef):
+      if options.signature or options.tags:
+        raise errors.UsageError(
+          f'{path!r} is a GraphDef, which has no signatures and no tags. Leave '
+          '--signature and --tags out; --fetches names what a step computes.'
+        )
       return prepare.prepare(
         prepare.Source(path, 'graph_def', proto, proto), options
       )
@@ -101,6 +106,7 @@ def meta_graph_source(
       initializers=setup_ops.initializers_from(variables)
     ),
     notes=tuple(notes),
+    aliases=signature.aliases(meta_graph),
   )
 
 

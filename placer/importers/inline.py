@@ -26,6 +26,7 @@ from placer.rewriters import function_refs
 
 CALLS = frozenset(('PartitionedCall', 'StatefulPartitionedCall'))
 _MAX_DEPTH = 100
+_MOST_NODES = 500_000
 
 
 @dataclasses.dataclass
@@ -159,6 +160,11 @@ class _Inliner:
     scope = function_body.Scope(
       inputs=data, controls=controls, names=new_names, attrs=attrs
     )
+    if len(self._graph.node) > _MOST_NODES:
+      raise errors.GraphImportError(
+        f'Inlining the calls of functions makes more than {_MOST_NODES:,} '
+        f'nodes (at {path!r}). Fetch less of the graph with --fetches.'
+      )
     prefix = op_path.enter(path, function_refs.LEGACY)
     anchors = self._anchors(data, controls)
     for node in body.nodes(scope, anchors):

@@ -7,7 +7,7 @@ Every importer ends here.
 """
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tensorflow.core.framework import graph_pb2
@@ -40,6 +40,7 @@ class Source:
     setup: where initial values come from.
     meta_graph_index: index in a SavedModel.
     notes: sentences for the user.
+    aliases: {what a signature calls a tensor: the tensor}.
   """
 
   path: str
@@ -53,6 +54,7 @@ class Source:
   )
   meta_graph_index: int = 0
   notes: tuple[str, ...] = ()
+  aliases: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
 def prepare(source: Source, options: base.ImportOptions) -> base.ImportedGraph:
@@ -76,7 +78,8 @@ def prepare(source: Source, options: base.ImportOptions) -> base.ImportedGraph:
   old_to_new = {old: new for new, old in renamed.items()}
   nodes = {node.name: node for node in repaired.node}
   fetches = [
-    _renamed(name, old_to_new) for name in options.fetches or source.fetches
+    _renamed(name, old_to_new)
+    for name in _tensors(options.fetches, nodes, source) or source.fetches
   ]
   fetches_lib.check_names(fetches, nodes, '--fetches')
   if not fetches:
@@ -146,6 +149,18 @@ def _inlined_fetch(name: str, inlined: inline_lib.Inlined) -> list[str]:
   return [name, *outputs]
 
 
+def _tensors(
+  names: Sequence[str], nodes: Mapping[str, Any], source: Source
+) -> list[str]:
+  """The user's names, those of a signature replaced by their tensors."""
+  return [
+    name
+    if graph_edges.source(name) in nodes
+    else source.aliases.get(name, name)
+    for name in names
+  ]
+
+
 def _renamed(name: str, old_to_new: Mapping[str, str]) -> str:
   node, colon, index = name.partition(':')
   return old_to_new.get(node, node) + colon + index
@@ -165,8 +180,10 @@ def _chosen_feeds(
 ) -> dict[str, str] | None:
   """{tensor: what the user calls it}, or None for every placeholder."""
   if options.feeds:
+    tensors = _tensors(options.feeds, nodes, source)
     chosen = {
-      _tensor(_renamed(name, old_to_new)): name for name in options.feeds
+      _tensor(_renamed(tensor, old_to_new)): name
+      for tensor, name in zip(tensors, options.feeds, strict=True)
     }
     fetches_lib.check_names(chosen, nodes, '--feeds')
     return chosen

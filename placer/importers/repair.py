@@ -43,6 +43,7 @@ def repair(
   result.CopyFrom(graph_def)
   notes: list[str] = []
   _check_duplicates(result.node)
+  _check_inputs(result.node)
   _check_registered(result)
   _strip_unknown_attrs(result, notes)
   renamed = _rename(result, notes)
@@ -59,6 +60,16 @@ def _check_duplicates(nodes: Iterable[node_def_pb2.NodeDef]) -> None:
       f'{len(twice)} node names occur twice: {", ".join(twice[:5])}. A '
       'GraphDef has each name once; export it again.'
     )
+
+
+def _check_inputs(nodes: Iterable[node_def_pb2.NodeDef]) -> None:
+  for node in nodes:
+    for edge in node.input:
+      if edge.strip('^') == '' or not edge.partition(':')[0]:
+        raise errors.GraphImportError(
+          f'Node {node.name!r} has an input without a name ({edge!r}); the '
+          'graph is damaged. Export it again.'
+        )
 
 
 def _check_registered(graph_def: graph_pb2.GraphDef) -> None:
@@ -131,7 +142,7 @@ def _rename(graph_def: graph_pb2.GraphDef, notes: list[str]) -> dict[str, str]:
     if '_class' in node.attr:
       entries = node.attr['_class'].list.s
       for i, entry in enumerate(entries):
-        target = entry.decode().removeprefix('loc:@')
+        target = entry.decode('utf-8', 'replace').removeprefix('loc:@')
         if target in new_names:
           entries[i] = f'loc:@{new_names[target]}'.encode()
   notes.append(

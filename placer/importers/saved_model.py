@@ -61,9 +61,10 @@ class SavedModelImporter(base.Importer):
         meta_graph.graph_def,
         fetches=fetches,
         feeds=feeds,
-        setup=_setup(path, meta_graph),
+        setup=_setup(path, meta_graph, notes),
         meta_graph_index=index,
         notes=tuple(notes),
+        aliases=signature.aliases(meta_graph),
       ),
       options,
     )
@@ -108,7 +109,7 @@ def _choose(
 
 
 def _setup(
-  path: str, meta_graph: meta_graph_pb2.MetaGraphDef
+  path: str, meta_graph: meta_graph_pb2.MetaGraphDef, notes: list[str]
 ) -> setup_ops.SetupSource:
   path = os.path.abspath(path)
   constants = {
@@ -130,11 +131,30 @@ def _setup(
     restore_op = saver.restore_op_name
     name = saver.filename_tensor_name.partition(':')[0]
     constants[name] = prefix.encode()
+  elif saver.restore_op_name:
+    notes.append(
+      f'{path!r} has no variables/variables.index, so its variables are not '
+      'restored.'
+    )
   return setup_ops.SetupSource(
+    init_op=_init_op(meta_graph),
     initializers=setup_ops.initializers_from(variables),
     restore_op=restore_op,
     constants=constants,
   )
+
+
+def _init_op(meta_graph: meta_graph_pb2.MetaGraphDef) -> str:
+  """The op that a loader runs after restoring, or ''."""
+  signature_def = meta_graph.signature_def.get('__saved_model_init_op')
+  if signature_def is not None:
+    for info in signature_def.outputs.values():
+      return info.name.partition(':')[0]
+  for key in ('saved_model_main_op', 'legacy_init_op'):
+    if key in meta_graph.collection_def:
+      for name in meta_graph.collection_def[key].node_list.value:
+        return name.partition(':')[0]
+  return ''
 
 
 def _assets(meta_graph: meta_graph_pb2.MetaGraphDef):

@@ -8,7 +8,7 @@ the handles with the step's graph.
 """
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from tensorflow.core.framework import graph_pb2
 from tensorflow.core.framework import node_def_pb2
@@ -21,15 +21,21 @@ from placer.importers import inline as inline_lib
 
 PREFIX = 'placer_setup/'
 _HANDLES = frozenset(('VarHandleOp', 'VariableV2', 'Variable'))
-_TABLES = frozenset((
-    'HashTableV2', 'MutableHashTableV2', 'HashTable', 'MutableHashTable',
-    'AnonymousHashTable', 'LookupTableFindV2',
+_OTHER_HANDLES = frozenset((
+  'HashTable', 'HashTableV2', 'MutableHashTable', 'MutableHashTableV2',
+  'MutableDenseHashTable', 'MutableDenseHashTableV2', 'Iterator', 'IteratorV2',
 ))  # fmt: skip
 _ASSIGNS = frozenset(('Assign', 'AssignVariableOp'))
-_TABLE_INITS = frozenset((
-    'InitializeTableV2', 'InitializeTableFromTextFileV2', 'InitializeTable',
-    'InitializeTableFromTextFile', 'LookupTableImportV2', 'LookupTableImport',
-))  # fmt: skip
+# Op type -> which input is the handle.
+_INITIALISERS = {
+  'InitializeTable': 0,
+  'InitializeTableV2': 0,
+  'InitializeTableFromTextFile': 0,
+  'InitializeTableFromTextFileV2': 0,
+  'LookupTableImport': 0,
+  'LookupTableImportV2': 0,
+  'MakeIterator': 1,
+}
 _PASS_ON = frozenset(('Identity', 'Enter', 'RefEnter', 'Switch', 'RefSwitch'))
 
 
@@ -40,12 +46,14 @@ class SetupSource:
   Attributes:
     initializers: {name of handle: name of the op that initialises it}.
     restore_op: op that restores variables, or ''.
+    init_op: op that initialises tables, or ''.
     constants: {name of node: bytes}, string nodes to be replaced by constants:
       the checkpoint's path, the paths of assets.
   """
 
   initializers: Mapping[str, str] = dataclasses.field(default_factory=dict)
   restore_op: str = ''
+  init_op: str = ''
   constants: Mapping[str, bytes] = dataclasses.field(default_factory=dict)
 
 
@@ -67,8 +75,8 @@ def setup(
     (the setup graph, names of the ops to run once).
   """
   handles = [node for node in step.node if node.op in _HANDLES]
-  tables = {node.name for node in step.node if node.op in _TABLES}
-  if not handles and not tables:
+  others = {node.name for node in step.node if node.op in _OTHER_HANDLES}
+  if not handles and not others:
     return graph_pb2.GraphDef(versions=step.versions), ()
   whole = _with_constants(graph_def, source.constants)
   restored, result = _restore(whole, handles, source.restore_op)
@@ -79,12 +87,16 @@ def setup(
     for handle in handles
     if handle.name not in restored and initializers.get(handle.name) in names
   ]
-  roots += [
-    node.name
-    for node in whole.node
-    if node.op in _TABLE_INITS and graph_edges.source(node.input[0]) in tables
-  ]
+  roots += _initialisers_of(whole, others)
   _merge(result, inline_lib.inline(graph_edges.prune(whole, roots)).graph_def)
+  if source.init_op in names:
+    # TensorFlow 2 has the initialisers of tables in functions.
+    inits = inline_lib.inline(
+      graph_edges.prune(whole, [source.init_op])
+    ).graph_def
+    found = _initialisers_of(inits, others)
+    _merge(result, graph_edges.prune(inits, found))
+    roots += found
   bare = [
     handle
     for handle in handles
@@ -93,7 +105,24 @@ def setup(
   ]
   synthetic = _synthetic_all(result, bare, notes)
   ops = [*restored.values(), *roots, *synthetic]
+  # Each is placed with the handle it initialises, whatever else it names.
+  shared = {node.name for node in step.node}
+  for node in result.node:
+    if node.name not in shared and '_class' in node.attr:
+      del node.attr['_class']
   return result, tuple(dict.fromkeys(ops))
+
+
+def _initialisers_of(
+  graph_def: graph_pb2.GraphDef, handles: Collection[str]
+) -> list[str]:
+  """The ops that initialise these tables and iterators."""
+  return [
+    node.name
+    for node in graph_def.node
+    if node.op in _INITIALISERS
+    and graph_edges.source(node.input[_INITIALISERS[node.op]]) in handles
+  ]
 
 
 def _restore(

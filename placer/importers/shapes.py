@@ -115,12 +115,12 @@ def load_op_libraries(files: Iterable[str]) -> None:
     files: paths of shared libraries.
 
   Raises:
-    GraphImportError: a file cannot be loaded.
+    UsageError: a file cannot be loaded.
   """
   for file in files:
     try:
       tf.load_op_library(file)
     except (errors_impl.OpError, OSError, RuntimeError) as error:
-      raise errors.GraphImportError(
+      raise errors.UsageError(
         f'--op_library={file} cannot be loaded: {_sentence(error)}'
       ) from error

@@ -52,6 +52,29 @@ def choose(
   return feeds, fetches, note + '.'
 
 
+def aliases(
+  meta_graph: meta_graph_pb2.MetaGraphDef,
+) -> dict[str, str]:
+  """What the signatures call tensors: {name: tensor}.
+
+  Args:
+    meta_graph: a MetaGraphDef.
+
+  Returns:
+    Names of inputs and outputs of all signatures that are one tensor, those of
+    the default signature first where several use a name.
+  """
+  found: dict[str, str] = {}
+  keys = sorted(meta_graph.signature_def, key=lambda k: (k != _DEFAULT, k))
+  for key in keys:
+    signature = meta_graph.signature_def[key]
+    for named in (signature.inputs, signature.outputs):
+      for name, info in named.items():
+        if info.name:
+          found.setdefault(name, info.name)
+  return found
+
+
 def _tensors(info: meta_graph_pb2.TensorInfo) -> list[str]:
   """The dense tensors of an input or output: one, or a composite's parts."""
   kind = info.WhichOneof('encoding')

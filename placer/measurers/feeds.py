@@ -9,6 +9,7 @@ and on i alone.
 """
 
 import os
+import zipfile
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -53,6 +54,13 @@ def choose(
   Raises:
     UsageError: the file or the arrays do not fit the feeds.
   """
+  for feed in feeds:
+    if feed.dtype in ('resource', 'variant'):
+      raise errors.UsageError(
+        f'Feed {feed.name or feed.tensor!r} is a {feed.dtype}, whose value is '
+        'not in the graph, so a step cannot be run. Fetch something that does '
+        'not need it, with --fetches.'
+      )
   if path:
     return load(feeds, path)
   if arrays is not None:
@@ -97,7 +105,14 @@ def load(
   try:
     with np.load(path, allow_pickle=False) as file:
       arrays = {key: file[key] for key in file.files}
-  except (OSError, ValueError, AttributeError, TypeError) as error:
+  except (
+    OSError,
+    ValueError,
+    AttributeError,
+    TypeError,
+    EOFError,
+    zipfile.BadZipFile,
+  ) as error:
     raise errors.UsageError(
       f'--feeds_file={path} cannot be read as .npz: {error}. Write it with '
       f'numpy.savez; its keys are {_keys(feeds)}.'
@@ -145,7 +160,8 @@ def check(
 def _fit(feed: program_lib.Feed, array: np.ndarray, what: str) -> np.ndarray:
   if array.shape != tuple(feed.shape):
     raise errors.UsageError(
-      f'{what} has shape {array.shape}; the feed needs {tuple(feed.shape)}.'
+      f'{what} has shape {array.shape}; the feed needs {tuple(feed.shape)}. '
+      f'--batch_size or --input_shapes={feed.name}=... say another shape.'
     )
   wanted = numpy_dtype(feed.dtype)
   if wanted.hasobject:

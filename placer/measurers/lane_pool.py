@@ -207,13 +207,18 @@ class LanePool:
     if role not in self._held:
       lane = self._new_lane(role)
       self._held[role] = _Held(lane)
-      self.call(
-        role,
-        'set_program',
-        program=self._program,
-        feed_values=self._feed_values,
-        seed=self._options.seed,
-      )
+      try:
+        self.call(
+          role,
+          'set_program',
+          program=self._program,
+          feed_values=self._feed_values,
+          seed=self._options.seed,
+        )
+      except lane_lib.FailedError:
+        # It has no program, so each later call would fail for another reason.
+        self.close_lane(role)
+        raise
     return self._held[role]
 
   def _new_lane(self, role: str) -> lane_lib.Lane:

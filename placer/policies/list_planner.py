@@ -6,6 +6,7 @@ were given back at once, the last as if none were; the simulation tells which of
 the placements run, and which is fastest.
 """
 
+import dataclasses
 import heapq
 from collections.abc import Callable
 
@@ -21,23 +22,47 @@ Delay = Callable[[int, int, float], float]
 Placed = Callable[[int, int], None]
 
 
+def on_accelerators(
+  model: planning_model.PlanningModel,
+) -> planning_graph.PlanningGraph:
+  """The graph of a model, where CPUs are for what runs nowhere else.
+
+  Baechi's devices are alike; who starts an op as early as can be would start
+  it on any slow device that is idle.
+
+  Args:
+    model: of G groups on D devices.
+
+  Returns:
+    Its graph, `allowed` without CPUs in rows that have another device.
+  """
+  allowed = model.graph.allowed.copy()
+  devices = model.problem.devices.devices
+  is_fast = np.array([device.type != 'CPU' for device in devices])
+  has_fast = (allowed & is_fast).any(axis=1)
+  allowed[has_fast] &= is_fast
+  return dataclasses.replace(model.graph, allowed=allowed)
+
+
 def candidates(
   model: planning_model.PlanningModel,
+  graph: planning_graph.PlanningGraph,
   schedule: Callable[[list_schedule.ListSchedule], None],
 ) -> list[np.ndarray]:
   """What a list scheduler makes of each view of memory.
 
   Args:
     model: of G groups.
-    schedule: places all ops of an empty ListSchedule of `model.graph`.
+    graph: its graph, or what became of it.
+    schedule: places all ops of an empty ListSchedule of `graph`.
 
   Returns:
     Candidates int32 `[G]`, legal.
   """
   found = []
   limits = model.coarse.cost_model.memory_bytes
-  for sizes in group_bytes(model.graph):
-    step = list_schedule.ListSchedule(model.graph, sizes, limits)
+  for sizes in group_bytes(graph):
+    step = list_schedule.ListSchedule(graph, sizes, limits)
     schedule(step)
     found.append(step.candidate())
     if sizes.sum() <= limits.min():
@@ -109,11 +134,12 @@ def upward_ranks(graph: planning_graph.PlanningGraph) -> np.ndarray:
 
   Returns:
     float64 `[N]`, seconds: mean times over the devices that an op may use, and
-    mean delays over pairs of devices, those without a move included.
+    mean delays over pairs of different devices.
   """
   hold = np.where(graph.op_allowed, graph.hold_seconds, np.nan)
   seconds = np.nan_to_num(np.nanmean(hold, axis=1), posinf=0.0)
-  delays = graph.delay_seconds.mean(axis=(1, 2))
+  pairs = max(graph.num_devices * (graph.num_devices - 1), 1)
+  delays = graph.delay_seconds.sum(axis=(1, 2)) / pairs
   ranks = np.zeros(len(graph))
   for op in range(len(graph) - 1, -1, -1):
     below = 0.0

@@ -40,10 +40,10 @@ class LocalSearchConfig:
 
   evaluations: int = 30_000
   seconds: float | None = None
-  chains: int = 16
+  chains: int = 8
   rounds: int = 4
-  hot: float = 0.03
-  cold: float = 0.0003
+  hot: float = 0.05
+  cold: float = 0.001
   kept: int = 32
   all_states: int = 4096
 

@@ -116,7 +116,10 @@ def _whole_host_sentence(
     faster = whole.ratio < result.chosen.ratio
   if not faster:
     return f' The whole host as one device is slower: {_ms(step)} ms.'
-  text = f' Best on this host: the whole host as one device, {_ms(step)} ms.'
+  text = f' Best on this host: the whole host as one device, {_ms(step)} ms'
+  if whole.ratio is not None:
+    text += f', {1 / whole.ratio:.2f}x as fast as the best single device'
+  text += '.'
   if len(set(result.chosen.candidate.tolist())) > 1:
     text += (
       ' Use the split only where such devices are really separate, on '
@@ -165,6 +168,8 @@ def _row(
     speedup = f'{1 / row.ratio:.2f}x'
     if row.label == result.reference_label:
       speedup += ' (reference)'
+    elif not row.remeasured and not result.problem.devices.is_simulated:
+      speedup += ' (trial)'
     elif row.interval is not None and row.interval[0] < row.interval[1]:
       low, high = 1 / row.interval[1], 1 / row.interval[0]
       speedup += f' ({low:.2f}-{high:.2f})'

@@ -16,13 +16,13 @@ _EXPECTED = """\
    single_device /job:worker/task:0  853 (832-874)        1.00x (reference)  28/0                300
    single_device /job:worker/task:1  861 (839-883)        0.99x (0.98-1.01)  0/28                300
    whole host as one device          441 (430-452)        1.93x (1.90-1.97)                      300
-   expert layers                     872 (850-894)        0.98x              14/14               300
+   expert layers                     872 (850-894)        0.98x (trial)      14/14               300
    expert branches                   out_of_memory                           14/14
 >  hill_climb 7                      634 (618-650)        1.34x (1.31-1.37)  14/14               300
 
 Best on these devices: hill_climb 7, 634 ms a step, 1.34x as fast as the best single device. Best on
-this host: the whole host as one device, 441 ms. Use the split only where such devices are really
-separate, on several machines or sockets.
+this host: the whole host as one device, 441 ms, 1.93x as fast as the best single device. Use the
+split only where such devices are really separate, on several machines or sockets.
 - Three ops have no known shape; 1 was assumed.
 """  # noqa: E501
 
@@ -48,7 +48,8 @@ class TableTest(absltest.TestCase):
     result = dataclasses.replace(result, chosen=result.rows[0])
     self.assertEndsWith(
       table.verdict(result),
-      'Best on this host: the whole host as one device, 441 ms.',
+      'Best on this host: the whole host as one device, 441 ms, 1.93x as fast '
+      'as the best single device.',
     )
 
   def test_slower_or_failed_whole_host(self):

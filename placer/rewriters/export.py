@@ -93,10 +93,24 @@ def place(
   Raises:
     PlacerError: the result differs from the original in more than devices.
   """
-  placed = annotate.annotate(strip.strip(original), devices)
+  bare = strip.strip(original)
+  _drop_repeated_functions(bare)
+  placed = annotate.annotate(bare, devices)
   _un_jit(placed, devices)
   verify.verify(original, placed, legal_devices=set(devices.values()))
   result.CopyFrom(placed)
+
+
+def _drop_repeated_functions(graph_def: graph_pb2.GraphDef) -> None:
+  """TensorFlow takes a function twice only if both are the same."""
+  first = {}
+  for function in graph_def.library.function:
+    first.setdefault(function.signature.name, function)
+  if len(first) < len(graph_def.library.function):
+    kept = list(first.values())
+    copies = [type(each).FromString(each.SerializeToString()) for each in kept]
+    del graph_def.library.function[:]
+    graph_def.library.function.extend(copies)
 
 
 def _un_jit(graph_def: graph_pb2.GraphDef, paths: Iterable[str]) -> None:

@@ -269,5 +269,7 @@ def _nothing_ran(history: history_lib.History) -> str:
   return (
     f'None of the {len(history.trials)} placements that were tried ran:\n'
     + '\n'.join(lines)
-    + '\nAdd devices or memory, or raise --budget_trials to try more.'
+    + '\nIf steps never end, see what they wait for: --fetches, --feeds_file, '
+    '--step_timeout_seconds. Else add devices or memory, or try more with '
+    '--budget_trials.'
   )

@@ -152,7 +152,7 @@ class FinalChoiceTest(absltest.TestCase):
     with self.assertRaisesRegex(
       errors.NoFeasiblePlacementError,
       r'None of the 4 .*\n  out_of_memory: no memory on device 0 '
-      r'\(on \(0, 0\), on \(1, 1\), random #2 and 1 more\)\n.*Add devices',
+      r'\(on \(0, 0\), on \(1, 1\), random #2 and 1 more\)\n.*add devices',
     ):
       self._choose()
 

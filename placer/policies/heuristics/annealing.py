@@ -1,9 +1,9 @@
 """Annealing on the simulator, in moves of groups that belong together.
 
-It starts from single devices, the splits by hand and what HEFT and m-ETF make,
-searches on the coarse problem (`local_search.py`), predicts what it found op by
-op and suggests the best few. How long it searches is counted in simulated ops
-and edges, not in time, so that equal seeds give equal suggestions.
+It starts from single devices, the splits by hand and what HEFT, m-ETF and METIS
+make, searches on the coarse problem (`local_search.py`), predicts what it found
+op by op and suggests the best few. How long it searches is counted in simulated
+ops and edges, not in time, so that equal seeds give equal suggestions.
 """
 
 import dataclasses
@@ -19,6 +19,7 @@ from placer.policies import planning_model
 from placer.policies.heuristics import expert
 from placer.policies.heuristics import heft
 from placer.policies.heuristics import m_etf
+from placer.policies.heuristics import metis
 from placer.policies.heuristics import single_device
 
 
@@ -92,8 +93,8 @@ def starts(model: planning_model.PlanningModel) -> list[np.ndarray]:
       *expert.suggestions(problem),
     )
   ]
-  found += heft.Heft(problem).plan(model)
-  found += m_etf.MEtf(problem).plan(model)
+  for policy in (heft.Heft, m_etf.MEtf, metis.Metis):
+    found += policy(problem).plan(model)
   allowed = model.graph.allowed
   rows = np.stack(found)
   legal = allowed[np.arange(rows.shape[1]), rows]

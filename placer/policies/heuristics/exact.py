@@ -41,7 +41,7 @@ class ExactConfig:
     visits=2e7, evaluations_per_choice=100
   )
   limits: schedule_program.SolverLimits = schedule_program.SolverLimits(
-    seconds=300.0, work=20.0
+    seconds=120.0, work=8.0
   )
   kept: int = 32
 

@@ -2,8 +2,8 @@
 
 Of all ready ops and all devices with enough memory for their group, the pair
 that can start first is taken, until every op is placed. Unlike in the paper a
-transfer waits for its channel, and an op of a group that was bound already goes
-where that is.
+transfer waits for its channel, an op of a group that was bound already goes
+where that is, and where there are accelerators, CPUs are for the rest only.
 """
 
 from collections.abc import Sequence
@@ -22,6 +22,7 @@ class MEtf(planner.Planner):
   summary = 'Baechi: memory-constrained earliest task first'
 
   def plan(self, model: planning_model.PlanningModel) -> Sequence[np.ndarray]:
+    graph = list_planner.on_accelerators(model)
     return list_planner.candidates(
-      model, lambda step: list_planner.earliest_first(model.graph, step)
+      model, graph, lambda step: list_planner.earliest_first(graph, step)
     )

@@ -38,7 +38,7 @@ class MSct(planner.Planner):
   summary = 'Baechi: small communication times, favourite children together'
 
   def plan(self, model: planning_model.PlanningModel) -> Sequence[np.ndarray]:
-    graph = model.graph
+    graph = list_planner.on_accelerators(model)
     children = favourite_children(graph)
 
     def schedule(step: list_schedule.ListSchedule) -> None:
@@ -61,7 +61,7 @@ class MSct(planner.Planner):
 
       list_planner.earliest_first(graph, step, delayed, placed)
 
-    return list_planner.candidates(model, schedule)
+    return list_planner.candidates(model, graph, schedule)
 
 
 def favourite_children(

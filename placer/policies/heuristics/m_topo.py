@@ -22,10 +22,11 @@ class MTopo(planner.Planner):
   summary = 'Baechi: groups in topological order, equal memory a device'
 
   def plan(self, model: planning_model.PlanningModel) -> Sequence[np.ndarray]:
+    graph = list_planner.on_accelerators(model)
     limits = model.coarse.cost_model.memory_bytes
     return [
-      _fill(sizes, limits, model.graph.allowed)
-      for sizes in list_planner.group_bytes(model.graph)
+      _fill(sizes, limits, graph.allowed)
+      for sizes in list_planner.group_bytes(graph)
     ]
 
 
