@@ -100,6 +100,30 @@ class OptionsTest(parameterized.TestCase):
       {'dense/weight/Assign'}, imported.program.setup_ops
     )
 
+  def test_iterators_and_tables_are_initialised_once(self):
+    def make():
+      dataset = tf.data.Dataset.range(9).batch(4).repeat()
+      iterator = tf.compat.v1.data.make_initializable_iterator(dataset)
+      tf.identity(iterator.get_next() * 3, name='y')
+      table = tf.lookup.StaticHashTable(
+        tf.lookup.KeyValueTensorInitializer(['a', 'b'], [1, 2]), 0
+      )
+      tf.identity(table.lookup(tf.constant(['b'])), name='z')
+
+    imported = self._load(graphs.build(make))
+    self.assertEqual(imported.program.fetches, ('y', 'z'))
+    setup = tf.compat.v1.GraphDef.FromString(imported.program.setup_graph_def)
+    kinds = {n.name: n.op for n in setup.node}
+    self.assertCountEqual(
+      [kinds[op] for op in imported.program.setup_ops],
+      ['MakeIterator', 'LookupTableImportV2'],
+    )
+
+  @parameterized.parameters('exp:1', 'exp:x', 'exp:-1', '^exp')
+  def test_outputs_that_are_not_there(self, fetch: str):
+    with self.assertRaisesRegex(errors.UsageError, '--fetches'):
+      self._load(graphs.chain('exp'), fetches=(fetch,))
+
   def test_unknown_names_get_close_ones(self):
     with self.assertRaisesRegex(errors.UsageError, '--fetches.*square'):
       self._load(graphs.chain('square'), fetches=('sqare:0',))
@@ -178,6 +202,42 @@ class SavedModelTest(absltest.TestCase):
     self.assertLen(imported.program.setup_ops, 1)
     paths = [imported.program.path(n.name) for n in imported.graph_def.node]
     self.assertTrue(any(p.endswith('@f/product') for p in paths), paths)
+
+  def test_names_of_the_signature_are_names_of_tensors(self):
+    folder = self._save()
+    imported = base.load(
+      folder, base.ImportOptions(feeds=('x',), fetches=('out',))
+    )
+    self.assertEqual([f.name for f in imported.program.feeds], ['x'])
+    self.assertEqual(
+      imported.program.fetches, base.load(folder).program.fetches
+    )
+
+  def test_tables_in_functions_are_initialised(self):
+    file = self.create_tempfile(content='a\nb\n').full_path
+
+    class Module(tf.Module):
+      def __init__(self):
+        super().__init__()
+        self.table = tf.lookup.StaticVocabularyTable(
+          tf.lookup.TextFileInitializer(
+            file,
+            tf.string,
+            tf.lookup.TextFileIndex.WHOLE_LINE,
+            tf.int64,
+            tf.lookup.TextFileIndex.LINE_NUMBER,
+          ),
+          1,
+        )
+
+      @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
+      def __call__(self, x):
+        return self.table.lookup(x)
+
+    folder = os.path.join(self.create_tempdir().full_path, 'model')
+    module = Module()
+    tf.saved_model.save(module, folder, signatures=module.__call__)
+    self.assertLen(base.load(folder).program.setup_ops, 1)
 
   def test_wrong_signature_and_tags_name_the_choices(self):
     folder = self._save()
