@@ -15,8 +15,8 @@ from absl import flags
 from placer.cli import graph_flags
 from placer.cli import job as job_lib
 from placer.cli import paths
-from placer.cli import place_command
 from placer.cli import run_flags
+from placer.cli import whole_host
 from placer.core import errors
 from placer.core import placement as placement_lib
 from placer.core import placement_problem
@@ -103,7 +103,7 @@ def run(values: flags.FlagValues, command: Sequence[str]) -> int:
       ],
       config=job.search_config(values),
     )
-    result = place_command.with_whole_host(result, measurer)
+    result = whole_host.add(result, measurer)
   print(table.render(result), end='')
   if values.report:
     report = json_report.build(result, command=command, seed=values.seed)

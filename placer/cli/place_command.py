@@ -20,29 +20,25 @@ The answer is never slower than the best single device. A search that is
 stopped or killed goes on where it was when the same command is run again.
 """
 
-import dataclasses
 import os
-import sys
 from collections.abc import Sequence
 
-import numpy as np
 from absl import flags
 
 from placer.cli import graph_flags
 from placer.cli import job as job_lib
 from placer.cli import paths
 from placer.cli import run_flags
+from placer.cli import whole_host
 from placer.core import device as device_lib
 from placer.core import errors
 from placer.core import search_result
-from placer.measurers import base as measurers_base
 from placer.policies import registry
 from placer.reports import json_report
 from placer.reports import progress
 from placer.reports import table
 from placer.search import budget as budget_lib
 from placer.search import loop
-from placer.search import paired_ratio
 from placer.search import trial_log
 
 SUMMARY = 'search, measure on the devices, write the placed graph'
@@ -51,9 +47,6 @@ _BUDGET_SECONDS = 180.0
 # about a kilobyte.
 _SIMULATED_BUDGET_SECONDS = 30.0
 _SIMULATED_BUDGET_TRIALS = 10_000
-# The whole host is timed for about so long, in pairs with the reference.
-_WHOLE_HOST_SECONDS = 15.0
-_WHOLE_HOST_STEPS = 50
 
 
 def define(values: flags.FlagValues) -> None:
@@ -225,7 +218,7 @@ def _search(
       )
     finally:
       line.close()
-    return with_whole_host(result, measurer)
+    return whole_host.add(result, measurer)
 
 
 def _budget(values: flags.FlagValues, job: job_lib.Job) -> budget_lib.Budget:
@@ -236,56 +229,6 @@ def _budget(values: flags.FlagValues, job: job_lib.Job) -> budget_lib.Budget:
   if trials is None and job.is_simulated:
     trials = _SIMULATED_BUDGET_TRIALS
   return budget_lib.Budget(seconds or None, trials)
-
-
-def with_whole_host(
-  result: search_result.SearchResult,
-  measurer: measurers_base.Measurer,
-) -> search_result.SearchResult:
-  """Adds the whole-host reference, paired with the best single device.
-
-  Args:
-    result: of a search.
-    measurer: open.
-
-  Returns:
-    The result with `whole_host`, unless the devices' times mean nothing or
-    the devices are simulated.
-  """
-  problem = result.problem
-  if problem.devices.is_simulated or not problem.devices.timing_is_meaningful:
-    return result
-  best = next(
-    (
-      row
-      for row in result.rows
-      if result.reference_label and row.label == result.reference_label
-    ),
-    None,
-  )
-  reference, steps = None, paired_ratio.MIN_PAIRS
-  if best is not None:
-    reference = best.candidate
-    pair_seconds = 2 * best.measurement.step_time_seconds
-    steps = int(_WHOLE_HOST_SECONDS / pair_seconds)
-    steps = min(max(steps, paired_ratio.MIN_PAIRS), _WHOLE_HOST_STEPS)
-  print('Measuring the whole host as one device ...', file=sys.stderr)
-  measured = measurer.measure_whole_host(
-    problem, reference=reference, steps=steps
-  )
-  pair = measured.step_times_seconds, measured.reference_times_seconds
-  return dataclasses.replace(
-    result,
-    whole_host=search_result.Row(
-      label='whole host as one device',
-      policy='',
-      candidate=np.zeros(0, np.int32),
-      measurement=measured,
-      ratio=paired_ratio.ratio(*pair) if pair[1] else None,
-      interval=paired_ratio.interval(*pair) if pair[1] else None,
-      remeasured=True,
-    ),
-  )
 
 
 def _write(

@@ -77,11 +77,7 @@ def prepare(source: Source, options: base.ImportOptions) -> base.ImportedGraph:
   notes += repair_notes
   old_to_new = {old: new for new, old in renamed.items()}
   nodes = {node.name: node for node in repaired.node}
-  fetches = [
-    _renamed(name, old_to_new)
-    for name in _tensors(options.fetches, nodes, source) or source.fetches
-  ]
-  fetches_lib.check_names(fetches, nodes, '--fetches')
+  fetches = _chosen_fetches(source, options, nodes, old_to_new)
   if not fetches:
     fetches, note = fetches_lib.default_fetches(repaired)
     notes.append(note)
@@ -147,6 +143,19 @@ def _inlined_fetch(name: str, inlined: inline_lib.Inlined) -> list[str]:
     outputs.append(_tensor(inlined.resolve(edge)))
     k += 1
   return [name, *outputs]
+
+
+def _chosen_fetches(
+  source: Source,
+  options: base.ImportOptions,
+  nodes: Mapping[str, Any],
+  old_to_new: Mapping[str, str],
+) -> list[str]:
+  """The user's fetches, else the source's; [] where nobody names any."""
+  wanted = _tensors(options.fetches, nodes, source) or source.fetches
+  fetches = [_renamed(name, old_to_new) for name in wanted]
+  fetches_lib.check_names(fetches, nodes, '--fetches')
+  return fetches
 
 
 def _tensors(

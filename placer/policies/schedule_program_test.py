@@ -67,27 +67,6 @@ class ScheduleProgramTest(absltest.TestCase):
     self.assertLen(set(best[:4].tolist()), 1)
     self.assertNotEqual(best[0], best[4])
 
-  def test_transfers_wait_for_their_channel(self):
-    # One op feeds three on the other device; each tensor takes 1 s.
-    allowed = np.array([[1, 0]] + [[0, 1]] * 3, bool)
-    problem = problems.build(
-      ['a', 'b', 'c', 'd'],
-      [(0, 1), (0, 2), (0, 3)],
-      allowed=allowed,
-      devices=problems.topology(linked=True),
-    )
-    graph = dataclasses.replace(
-      problem.graph,
-      tensor_source=np.zeros(3, np.int32),
-      tensor_bytes=np.full(3, 1_200_000_000),
-      tensor_shape_known=np.ones(3, bool),
-      edge_tensor=np.arange(3, dtype=np.int32),
-    )
-    problem = dataclasses.replace(problem, graph=graph)
-    costs = cost_model.build(graph, problem.devices, np.ones(4))
-    found = _solve(problem, costs, np.array([0, 1, 1, 1], np.int32))
-    self.assertAlmostEqual(found.bound_seconds, 1 + 3 + 0.0006 + 1, delta=1e-3)
-
   def test_what_groups_keep_has_to_fit(self):
     problem = problems.chain(4, devices=problems.topology(linked=True))
     problem = dataclasses.replace(

@@ -33,7 +33,8 @@ class ExactConfig:
 
   Attributes:
     start: of annealing, whose best placement CP-SAT starts from.
-    limits: of CP-SAT; by `work`, so that equal seeds suggest the same.
+    limits: of CP-SAT; by `work`, so that equal seeds suggest the same. That of
+      large problems may take longer than `seconds`, which then ends it.
     kept: how many of the best placements are predicted op by op.
   """
 
@@ -41,7 +42,7 @@ class ExactConfig:
     visits=2e7, evaluations_per_choice=100
   )
   limits: schedule_program.SolverLimits = schedule_program.SolverLimits(
-    seconds=120.0, work=8.0
+    seconds=120.0, work=3.0, most_transfers=1_200
   )
   kept: int = 32
 
@@ -97,7 +98,9 @@ class Exact(planner.Planner):
     found = local_search.search_all(
       model.scores, model.graph.allowed, self._config.kept
     )
-    seconds = float(model.scores(found[0][np.newaxis])[0])
+    best = found[0][np.newaxis]
+    # Scores of what does not fit are no seconds.
+    seconds = float(model.scores(best)[0]) if model.fits(best)[0] else np.inf
     self.bound = lower_bound.Bound(seconds, 'all placements')
     return found
 
