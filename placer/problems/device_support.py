@@ -138,9 +138,9 @@ class DeviceSupport:
     return f'{name!r}: {"; ".join(found)}' if found else ''
 
   def _why_not(self, node: node_def_pb2.NodeDef, device_type: str) -> str:
-    if node.op in fetches.PLACEHOLDERS:
+    if node.op in fetches.PLACEHOLDERS and 'CPU' in self.device_types:
       # A measured step reads its inputs from variables on their device; int32
-      # and strings have none on a GPU.
+      # and strings have none on a GPU. Where there is no CPU nothing is run.
       node = node_def_pb2.NodeDef(op='VarHandleOp', attr=node.attr)
     if node.op in _LOWERED or kernel(node, device_type) is not None:
       return ''

@@ -1,9 +1,11 @@
 """Annealing on the simulator, in moves of groups that belong together.
 
 It starts from single devices, the splits by hand and what HEFT, m-ETF and METIS
-make, searches on the coarse problem (`local_search.py`), predicts what it found
-op by op and suggests the best few. How long it searches is counted in simulated
-ops and edges, not in time, so that equal seeds give equal suggestions.
+make and searches on the coarse problem (`local_search.py`). What it found there
+is refined in a second, shorter and cooler search op by op, since the coarse
+problem's best is not always the best; the best few of that are suggested. How
+long it searches is counted in simulated ops and edges, not in time, so that
+equal seeds give equal suggestions.
 """
 
 import dataclasses
@@ -22,6 +24,11 @@ from placer.policies.heuristics import m_etf
 from placer.policies.heuristics import metis
 from placer.policies.heuristics import single_device
 
+# The whole graph is as good as the coarse one below this many times its size.
+_WORTH_REFINING = 1.5
+# With fewer evaluations op by op, a second search gets nowhere.
+_MIN_REFINING = 100
+
 
 @dataclasses.dataclass(frozen=True)
 class AnnealingConfig:
@@ -33,12 +40,15 @@ class AnnealingConfig:
     min_evaluations: candidates scored at least, also on large problems.
     evaluations_per_choice: at most, for each device that a group may use; small
       problems need no more.
+    full_visits: ops and edges of the whole graph to be simulated in the second
+      search; 0 for none.
     search: the rest; its `evaluations` are set from the fields above.
   """
 
   visits: float = 6e7
   min_evaluations: int = 2_000
   evaluations_per_choice: int = 400
+  full_visits: float = 4e7
   search: local_search.LocalSearchConfig = local_search.LocalSearchConfig()
 
 
@@ -66,13 +76,32 @@ class Annealing(planner.Planner):
       max(config.visits / size, config.min_evaluations),
       config.evaluations_per_choice * model.graph.allowed.sum(),
     )
-    return local_search.search(
+    moves = group_moves.GroupMoves(model.coarse.problem, model.graph.allowed)
+    found = local_search.search(
       model.scores,
-      group_moves.GroupMoves(model.coarse.problem, model.graph.allowed),
+      moves,
       starts(model),
       model.graph.allowed,
       self.rng,
       dataclasses.replace(config.search, evaluations=int(evaluations)),
+    )
+    whole = len(model.problem.graph) + len(model.problem.graph.edge_source)
+    evaluations = min(evaluations, config.full_visits / max(whole, 1))
+    if whole < _WORTH_REFINING * size or evaluations < _MIN_REFINING:
+      return found
+    return local_search.search(
+      model.full_scores,
+      moves,
+      found,
+      model.graph.allowed,
+      self.rng,
+      dataclasses.replace(
+        config.search,
+        evaluations=int(evaluations),
+        rounds=1,
+        hot=config.search.hot / 10,
+        cold=config.search.cold / 10,
+      ),
     )
 
 

@@ -63,6 +63,27 @@ class AnnealingTest(absltest.TestCase):
     )
     self.assertTrue(batch.feasible[0])
 
+  def test_refines_op_by_op(self):
+    groups = np.repeat(np.arange(12), 4)
+    problem = _with_costs(
+      problems.build(
+        [f'op_{i}' for i in range(48)],
+        [(i, i + 5) for i in range(43)],
+        op_group=groups,
+        flops=np.random.default_rng(0).uniform(1e9, 1e10, 48),
+        devices=problems.topology(3, linked=True),
+      )
+    )
+    steps = []
+    for visits in (0, 4e7):
+      config = dataclasses.replace(_QUICK, full_visits=visits)
+      (first, *_) = annealing.Annealing(problem, config=config).suggest(1)
+      batch = simulator.simulate(
+        problem, problem.costs, first.candidate[np.newaxis]
+      )
+      steps.append(float(batch.step_time_seconds[0]))
+    self.assertLessEqual(steps[1], steps[0])
+
   def test_groups_stay_where_they_must(self):
     allowed = np.ones((37, 2), bool)
     allowed[::5, 0] = False

@@ -39,7 +39,7 @@ class ExactConfig:
   """
 
   start: annealing.AnnealingConfig = annealing.AnnealingConfig(
-    visits=2e7, evaluations_per_choice=100
+    visits=2e7, evaluations_per_choice=100, full_visits=0
   )
   limits: schedule_program.SolverLimits = schedule_program.SolverLimits(
     seconds=120.0, work=3.0, most_transfers=1_200
