@@ -5,6 +5,7 @@ the second-best single device.
 """
 
 import dataclasses
+import itertools
 
 from placer.core import trial as trial_lib
 from placer.search import history as history_lib
@@ -13,6 +14,8 @@ from placer.search import history as history_lib
 _FEW_STEPS = 10
 # Candidates slower than this in their trial aren't worth a final measurement.
 _HOPELESS_RATIO = 1.1
+# Finalists are among so many of the fastest; a simulation tries thousands.
+_LOOKED_AT = 64
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,14 +91,13 @@ def finalists(
     count: how many at most.
 
   Returns:
-    Trials, the fastest first; none that is the same program as a single
-    device, or is clearly slower than the best of them.
+    Trials: the fastest of each policy, then the others, the fastest first;
+    none that is the same program as a single device, or is clearly slower than
+    the best of them.
   """
   singles = {t.measurement.partition_hash for t in history.singles()} - {''}
   found: list[trial_lib.Trial] = []
-  for trial in history.fastest():
-    if len(found) == count:
-      break
+  for trial in itertools.islice(history.fastest(), _LOOKED_AT):
     ratio = history.ratio(trial)
     if history.singles() and ratio > _HOPELESS_RATIO:
       break
@@ -103,4 +105,9 @@ def finalists(
       trial.measurement.partition_hash not in singles
     ):
       found.append(trial)
-  return found
+  # The best of each policy before the second of any: short trials are noisy,
+  # and the many of one policy would crowd out what another saw first.
+  best = {trial.policy: trial for trial in reversed(found)}
+  first = [trial for trial in found if best[trial.policy] is trial]
+  rest = [trial for trial in found if best[trial.policy] is not trial]
+  return (first + rest)[:count]

@@ -7,7 +7,7 @@ from placer.search import final_plan
 from placer.search import history as history_lib
 
 
-def _history(ratios, singles=2, program=''):
+def _history(ratios, singles=2, program='', policies=()):
   history = history_lib.History()
   for index, ratio in enumerate([1.0] * singles + list(ratios)):
     details = {'reference_trial': 0} if index else {}
@@ -19,6 +19,8 @@ def _history(ratios, singles=2, program=''):
       details=details,
     )
     policy = 'single_device' if index < singles else 'random'
+    if index >= singles and policies:
+      policy = policies[index - singles]
     history.add(
       trial_lib.Trial(
         index,
@@ -37,6 +39,14 @@ class FinalPlanTest(absltest.TestCase):
     self.assertEqual(planned, final_plan.Plan(3, True, 20))
     # Three runs of 20 s and 12 more pairs: two of 1.5 s, one of 2 s.
     self.assertAlmostEqual(seconds, 3 * 20 + 12 * (1.5 + 1.5 + 2))
+
+  def test_the_best_of_each_policy_comes_first(self):
+    history = _history(
+      [0.5, 0.6, 0.7, 0.8],
+      policies=('hill_climb', 'hill_climb', 'expert', 'hill_climb'),
+    )
+    found = [t.index for t in final_plan.finalists(history, 3)]
+    self.assertEqual(found, [2, 4, 3])
 
   def test_is_cut_to_fit(self):
     history = _history([0.5, 0.6, 0.7, 0.8])
