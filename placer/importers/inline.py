@@ -36,8 +36,6 @@ class Inlined:
   Attributes:
     graph_def: the graph.
     op_paths: {node name: op path} of nodes that came out of a function.
-    devices: {op path: device} of nodes that came out of a function and had
-      one, or whose caller had.
     made: names of nodes that stand for nothing in the graph.
     tensors: {'call:k' or 'call': input string} of what became of the outputs
       of each inlined call.
@@ -46,7 +44,6 @@ class Inlined:
 
   graph_def: graph_pb2.GraphDef
   op_paths: dict[str, str]
-  devices: dict[str, str]
   made: set[str]
   tensors: dict[str, str]
   notes: list[str]
@@ -96,7 +93,7 @@ class _Inliner:
       for node in graph_def.node
     )
     self._un_jitted: list[str] = []
-    self._inlined = Inlined(self._graph, {}, {}, set(), {}, [])
+    self._inlined = Inlined(self._graph, {}, set(), {}, [])
 
   def add(self, node: node_def_pb2.NodeDef, path: str, depth: int) -> None:
     """Adds a node, or in its place what it calls."""
@@ -171,8 +168,6 @@ class _Inliner:
       inner_path = prefix + body.original_name(node.name, scope)
       device = node.device or call.device
       node.device = device
-      if device:
-        self._inlined.devices[inner_path] = device
       self._inlined.op_paths[node.name] = inner_path
       self.add(node, inner_path, depth + 1)
     self._outputs(call, body, scope)

@@ -4,6 +4,7 @@ from absl.testing import absltest
 
 from placer.core import errors
 from placer.importers import inline
+from placer.rewriters import strip
 from placer.testing import graphs
 
 _X = np.arange(16, dtype=np.float32).reshape(4, 4) / 20
@@ -78,7 +79,11 @@ class InlineTest(absltest.TestCase):
     for node in graph_def.node:
       if node.name == call:
         node.device = '/device:CPU:1'
-    devices = inline.inline(graph_def).devices
+    inlined = inline.inline(graph_def)
+    devices = {
+      inlined.op_paths.get(name, name): device
+      for name, device in strip.devices(inlined.graph_def).items()
+    }
     self.assertEqual(devices[f'{call}@f/exp'], '/device:GPU:3')
     self.assertIn('/device:CPU:1', devices.values())
 
