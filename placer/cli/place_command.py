@@ -130,12 +130,25 @@ def run(values: flags.FlagValues, command: Sequence[str]) -> int:
   _write(values, command, job, result, folder)
   print(table.render(result), end='')
   print(f'Written to {folder}')
-  if values.require_improvement and not result.improved:
+  if values.require_improvement:
+    _require_improvement(result)
+  return 0
+
+
+def _require_improvement(result: search_result.SearchResult) -> None:
+  # Devices that share their cores show no improvement, whatever the clock says.
+  devices = result.problem.devices
+  if not devices.timing_is_meaningful:
+    raise errors.NoImprovementError(
+      f'Times on --devices={devices.spec} say nothing about speed, and '
+      '--require_improvement asked for a faster placement. The results are '
+      'written. Use devices that share no cores, e.g. --devices=local:2.'
+    )
+  if not result.improved:
     raise errors.NoImprovementError(
       'No placement is surely faster than the best single device, and '
       '--require_improvement asked for one. The results are written.'
     )
-  return 0
 
 
 def _policies() -> str:
