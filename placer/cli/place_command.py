@@ -11,13 +11,17 @@ against the best single device; and writes, in --output_dir:
     placed_graph.* or placed_saved_model/   the graph in the form it came in
     placement.json                          op -> device
     report.json                             everything that was measured
+    trace_predicted.json                    the step that the model predicts
     trials.jsonl                            each trial, as soon as it is done
 
 With --devices=simulated:… nothing is run, and all times are predicted. Graphs
 of measured costs (see --graph) are planned so; they have no placed graph.
 
-The answer is never slower than the best single device. A search that is
-stopped or killed goes on where it was when the same command is run again.
+The answer is never slower than the best single device. What the model of the
+costs says of it is printed too: its step, and a bound that no placement of the
+same groups is below, found in a tenth of the budget, 10 s at most. A search
+that is stopped or killed goes on where it was when the same command is run
+again.
 """
 
 import os
@@ -28,6 +32,7 @@ from absl import flags
 from placer.cli import graph_flags
 from placer.cli import job as job_lib
 from placer.cli import paths
+from placer.cli import prediction
 from placer.cli import run_flags
 from placer.cli import whole_host
 from placer.core import device as device_lib
@@ -127,8 +132,11 @@ def run(values: flags.FlagValues, command: Sequence[str]) -> int:
   folder = _output_folder(values)
   _print_start(graph_flags.title(values), job, folder)
   result = _search(values, command, job, folder)
+  result = prediction.add_bound(result, _budget(values, job).seconds)
   _write(values, command, job, result, folder)
   print(table.render(result), end='')
+  if trace := prediction.write_trace(result, folder):
+    print(trace)
   print(f'Written to {folder}')
   if values.require_improvement:
     _require_improvement(result)

@@ -10,6 +10,7 @@ from absl.testing import absltest
 from absl.testing import parameterized
 
 from placer.cli import main
+from placer.cli import prediction
 from placer.core import placement
 from placer.measurers import session_measurer
 from placer.testing import graphs
@@ -84,6 +85,16 @@ class SimulatedTest(parameterized.TestCase):
     report = self._report()
     self.assertTrue(report['devices']['is_simulated'])
     self.assertIsNone(report['whole_host'])
+    model = report['model']
+    self.assertAlmostEqual(
+      model['predicted_seconds'], report['result']['step_time_seconds']
+    )
+    self.assertLessEqual(model['bound_seconds'], model['predicted_seconds'])
+    self.assertIn('In the model it takes', text)
+    trace = json.loads((self.out / prediction.TRACE).read_text())
+    ops = [e for e in trace['traceEvents'] if e.get('cat') == 'op']
+    self.assertLen(ops, report['graph']['ops'])
+    self.assertIn(prediction.TRACE, text)
     code, text = self._place(*arguments)
     self.assertIn('Going on after', text)
     file = self.out / 'placement.json'

@@ -26,6 +26,10 @@ Ratios are step times over those of the best single device: below 1 is faster.
   elapsed_seconds: over all resumed runs.
   interrupted: whether the user stopped it, so that nothing was re-measured.
   confidence: of all intervals, 0.95.
+  predicted_seconds: the step of the answer in the model, the problem's costs
+    as the simulator runs them; None where it does not run there, or nobody
+    asked.
+  bound: the Bound of the problem in the model; None where nobody asked.
   notes: sentences for the user.
 """
 
@@ -33,6 +37,7 @@ import dataclasses
 
 import numpy as np
 
+from placer.core import bound as bound_lib
 from placer.core import measurement as measurement_lib
 from placer.core import placement as placement_lib
 from placer.core import placement_problem
@@ -66,6 +71,8 @@ class SearchResult:
   elapsed_seconds: float = 0.0
   interrupted: bool = False
   confidence: float = 0.95
+  predicted_seconds: float | None = None
+  bound: bound_lib.Bound | None = None
   notes: tuple[str, ...] = ()
 
   @property

@@ -8,6 +8,7 @@ most lookups), booleans fair, strings short words. Value i depends on the seed
 and on i alone.
 """
 
+import hashlib
 import os
 import zipfile
 from collections.abc import Mapping, Sequence
@@ -66,6 +67,25 @@ def choose(
   if arrays is not None:
     return check(feeds, arrays, 'feed_values')
   return make(feeds, seed)
+
+
+def digest(arrays: Sequence[np.ndarray]) -> str:
+  """A hash of the feeds' values: what a step takes may depend on them.
+
+  Args:
+    arrays: one a feed.
+
+  Returns:
+    16 hexadecimal digits.
+  """
+  found = hashlib.sha256()
+  for array in arrays:
+    found.update(f'{array.dtype}{array.shape}'.encode())
+    if array.dtype.hasobject:
+      found.update(repr(array.tolist()).encode())
+    else:
+      found.update(np.ascontiguousarray(array).tobytes())
+  return found.hexdigest()[:16]
 
 
 def make(

@@ -14,6 +14,8 @@ import numpy as np
 
 from placer.core import placement_problem
 from placer.core import program as program_lib
+from placer.core import step_profile
+from placer.devices import alike as alike_lib
 from placer.devices import layout as layout_lib
 from placer.measurers import session_options
 from placer.measurers.processes import lane as lane_lib
@@ -63,6 +65,7 @@ class LanePool:
     work_dir.mkdir(parents=True, exist_ok=True)
     self._held: dict[str, _Held] = {}
     self._number = 0
+    self._profiled = layout
     self._slowest_setup: float | None = None
     self._nursery: nursery_lib.Nursery | None = self._new_nursery()
 
@@ -136,6 +139,39 @@ class LanePool:
     return self.call(
       role, 'fetch', candidate=candidate, steps=steps, variables=variables
     )
+
+  def profile(
+    self,
+    problem: placement_problem.PlacementProblem,
+    alike: alike_lib.DeviceClass,
+    seconds: float,
+  ) -> step_profile.StepProfile:
+    """Profiles the program on one kind of device, in a lane of its own.
+
+    Args:
+      problem: names the ops.
+      alike: the device and the process to profile it in.
+      seconds: of steps.
+
+    Returns:
+      The StepProfile.
+
+    Raises:
+      FailedError: it does not run there.
+    """
+    self._profiled = alike.layout
+    held = self._lane('profile')
+    try:
+      self._tell_problem(held, 'profile', problem)
+      return self.call(
+        'profile',
+        'profile',
+        tensor_source=problem.graph.tensor_source,
+        device=alike.name,
+        seconds=seconds,
+      )
+    finally:
+      self.close_lane('profile')
 
   def call(self, role: str, method: str, **arguments: Any) -> Any:
     """Calls a method of the LaneServer of a role's lane.
@@ -230,11 +266,14 @@ class LanePool:
       )
     elif role == 'links':
       layout = dataclasses.replace(layout, memory_limits={})
+    elif role == 'profile':
+      layout = self._profiled
     spec = lane_spec.LaneSpec(
       role,
       layout,
       str(self._work_dir / f'{role}{self._number}.log'),
       self._program.op_libraries,
+      sequential=role == 'profile',
     )
     if self._nursery is None:
       self._nursery = self._new_nursery()

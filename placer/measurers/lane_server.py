@@ -11,6 +11,7 @@ Its methods are called by name, from `processes/lane_process.py`. The order:
 
 import dataclasses
 import gc
+import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
 
@@ -18,14 +19,19 @@ import numpy as np
 from tensorflow.core.framework import graph_pb2
 
 from placer.core import program as program_lib
+from placer.core import step_profile
 from placer.devices import layout as layout_lib
 from placer.measurers import link_timing
 from placer.measurers import measured_graph
 from placer.measurers import partitions
 from placer.measurers import step_session
+from placer.measurers import step_trace
 from placer.rewriters import verify
 
 _WARM_UP_TOLERANCE = 0.05
+_PROFILE_WARM_UP_STEPS = 3
+_MIN_TRACES = 3
+_MAX_TRACES = 12
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,6 +55,9 @@ class LaneServer:
     layout: layout_lib.ProcessLayout,
     target: str,
     announce: Callable[[str], None],
+    assign_cores: Callable[[], None] = lambda: None,
+    *,
+    sequential: bool = False,
   ) -> None:
     """Makes a server without a program.
 
@@ -56,7 +65,12 @@ class LaneServer:
       layout: the processes; decides the session's configuration.
       target: of the session, '' for one in this process.
       announce: is told the phase that begins now, 'setup' or 'step'.
+      assign_cores: called when the workers have run a graph, so that all their
+        threads are there; see `processes/thread_cores.py`.
+      sequential: run one op at a time.
     """
+    self._assign_cores = assign_cores
+    self._sequential = sequential
     self._layout = layout
     self._target = target
     self._announce = announce
@@ -107,6 +121,7 @@ class LaneServer:
     self._open(candidate, self._measured)
     self._announce('first step')
     times = [self._session.step()]
+    self._assign_cores()
     setup_seconds = time.perf_counter() - began
     for _ in range(warm_up_steps):
       self._announce('step')
@@ -131,6 +146,42 @@ class LaneServer:
       metadata,
       self._requested,
       shared_allocator=self._layout.logical_cpus > 1,
+    )
+
+  def trace(self, steps: int) -> tuple[bytes, ...]:
+    """Runs steps with traces; returns a serialised RunMetadata of each."""
+    traces = []
+    for _ in range(steps):
+      self._announce('step')
+      traces.append(self._session.traced_step().SerializeToString())
+    return tuple(traces)
+
+  def profile(
+    self, tensor_source: np.ndarray, device: str, seconds: float
+  ) -> step_profile.StepProfile:
+    """Profiles the program on the one device of this process.
+
+    Args:
+      tensor_source: int32 `[T]`, of the problem.
+      device: full name of the device.
+      seconds: of traced and untraced steps in turn; at least three of each.
+
+    Returns:
+      The StepProfile.
+    """
+    self.load(None, _PROFILE_WARM_UP_STEPS)
+    self._session.traced_step()  # the first one sets up the tracers
+    traces, times = [], []
+    end = time.perf_counter() + seconds
+    while len(traces) < _MIN_TRACES or (
+      time.perf_counter() < end and len(traces) < _MAX_TRACES
+    ):
+      self._announce('step')
+      times.append(self._session.step())
+      traces.append(self._session.traced_step())
+    self.unload()
+    return step_trace.read(
+      traces, self._op_names, tensor_source, device, statistics.median(times)
     )
 
   def fetch(
@@ -195,7 +246,9 @@ class LaneServer:
       measured.fetch_ops,
       target=self._target,
       config=step_session.config(
-        self._layout, soft_placement=candidate is None
+        self._layout,
+        soft_placement=candidate is None,
+        sequential=self._sequential,
       ),
     )
     self._session.set_up(

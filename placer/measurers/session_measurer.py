@@ -17,6 +17,7 @@ from placer.core import device as device_lib
 from placer.core import measurement as measurement_lib
 from placer.core import placement_problem
 from placer.core import program as program_lib
+from placer.core import step_profile
 from placer.devices import link_cache
 from placer.devices import link_fit
 from placer.devices import link_pairs
@@ -25,6 +26,7 @@ from placer.measurers import base
 from placer.measurers import feeds as feeds_lib
 from placer.measurers import lane_pool
 from placer.measurers import outcome
+from placer.measurers import profiler
 from placer.measurers import session_options
 from placer.measurers import side_effects
 from placer.measurers.processes import lane as lane_lib
@@ -60,6 +62,7 @@ class SessionMeasurer(base.Measurer):
       arrays=self.options.feed_values,
       seed=self.options.seed,
     )
+    self._feeds_digest = feeds_lib.digest(feed_values)
     side_effects.refuse_program(program, self.options.allow_side_effects)
     self._program = program
     self._temporary = None
@@ -192,6 +195,34 @@ class SessionMeasurer(base.Measurer):
     )
     link_cache.save(self.topology, links)
     return links
+
+  def profile(
+    self,
+    problem: placement_problem.PlacementProblem,
+    *,
+    seconds: float = 6.0,
+    use_cache: bool = True,
+  ) -> dict[int, step_profile.StepProfile]:
+    """Profiles the program on each kind of device.
+
+    Args:
+      problem: N ops on D devices.
+      seconds: of steps on each kind of device.
+      use_cache: whether to take profiles from `profile_cache` if they are
+        there.
+
+    Returns:
+      {device: StepProfile}; devices on which the program does not run are
+      missing.
+    """
+    return profiler.profile(
+      self._lanes,
+      problem,
+      self.topology,
+      f'{self._program.fingerprint}\n{self._feeds_digest}',
+      seconds=seconds,
+      use_cache=use_cache,
+    )
 
   @property
   def nursery_pid(self) -> int:

@@ -16,13 +16,17 @@ from placer.devices import layout as layout_lib
 
 
 def config(
-  layout: layout_lib.ProcessLayout, *, soft_placement: bool
+  layout: layout_lib.ProcessLayout,
+  *,
+  soft_placement: bool,
+  sequential: bool = False,
 ) -> config_pb2.ConfigProto:
   """The configuration of a session on a layout's devices.
 
   Args:
     layout: where the devices live.
     soft_placement: True only where nothing is placed by us.
+    sequential: run one op at a time, on all cores.
 
   Returns:
     A ConfigProto.
@@ -31,6 +35,9 @@ def config(
     allow_soft_placement=soft_placement, isolate_session_state=True
   )
   result.graph_options.rewrite_options.disable_model_pruning = False
+  if sequential:
+    result.inter_op_parallelism_threads = 1
+    result.intra_op_parallelism_threads = len(layout.host_cores)
   if not layout.worker_cores:
     result.device_count['CPU'] = layout.logical_cpus
     if not layout.gpus:

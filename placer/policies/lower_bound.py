@@ -1,46 +1,46 @@
-"""Bound: a step time that no placement of a problem can beat, and why.
+"""The Bound of a problem (`placer/core/bound.py`), by what its size allows.
 
-  seconds: in the simulation on the problem's costs, op by op, no placement that
-    runs takes less.
-  method: 'all placements' (each was simulated), 'windows' (paths and work,
-    `window_bounds.py`) or 'program' (CP-SAT, `schedule_program.py`).
+    up to 4,096 placements                  all are simulated
+    larger: windows (`window_bounds.py`), then, with a known placement, branch
+      and bound over where groups are (`assignment_bound.py`); then CP-SAT
+      (`schedule_program.py`) for up to 64 groups of 600 ops
+    very large                              critical path and work
 
-A bound tells how far from the best an answer can be at most. It may lie far
-below the best step itself: it knows neither that ops run in the order in which
-they become ready nor, on large problems, that transfers wait for one another.
-To bound a search on groups, bound its coarse problem (`simulation/coarse.py`).
+each for a part of the time; what proved most is the bound. To bound a search on
+groups, bound its coarse problem (`simulation/coarse.py`).
 """
 
 import dataclasses
 
 import numpy as np
 
+from placer.core import bound as bound_lib
+from placer.core import cost_model
+from placer.core import errors
 from placer.core import placement_problem
+from placer.policies import assignment_bound
 from placer.policies import local_search
 from placer.policies import planning_costs
 from placer.policies import planning_graph
 from placer.policies import schedule_program
 from placer.policies import window_bounds
+from placer.simulation import signal_graph
 from placer.simulation import simulator
+
+Bound = bound_lib.Bound
 
 _ALL_STATES = 4096
 # What CP-SAT is given.
 MOST_GROUPS = 64
 MOST_OPS = 600
-
-
-@dataclasses.dataclass(frozen=True)
-class Bound:
-  """What no placement can beat; see the module docstring."""
-
-  seconds: float
-  method: str
-
-  def gap(self, step_time_seconds: float) -> float:
-    """How far above the bound a step is at most from the best: 0.05 is 5 %."""
-    if self.seconds <= 0:
-      return 0.0 if step_time_seconds <= 0 else np.inf
-    return step_time_seconds / self.seconds - 1
+# Signals times pairs of devices, in which a PlanningGraph takes some 60 bytes.
+_MOST_STAGES = 4_000_000
+_PART_OF_WINDOWS = 0.25
+_PART_OF_BRANCHES = 0.6
+# CP-SAT takes that long to begin.
+_LEAST_SECONDS_OF_PROGRAM = 1.0
+# The simulator adds the same times in another order.
+_ROUNDING = 1 + 1e-9
 
 
 def lower_bound(
@@ -54,43 +54,61 @@ def lower_bound(
 
   Args:
     problem: G groups of N ops; its costs, or assumed ones.
-    seconds: for CP-SAT, which is used for up to 64 groups of 600 ops; 0 leaves
-      it out.
-    known: int32 `[G]`, a placement that runs; the better it is, the faster the
-      program is solved. None: without the program.
+    seconds: in all, about; 0 for paths and work only. The first branch and
+      bound on a machine takes 10 s more, to be compiled.
+    known: int32 `[G]`, a placement that runs; the better it is, the more is
+      proved. None: windows only.
     workers: threads of CP-SAT.
 
   Returns:
-    The Bound.
-
-  Raises:
-    UsageError: OR-Tools is needed and not installed.
+    The Bound; without OR-Tools that of the rest.
   """
   costs = planning_costs.of_problem(problem)
-  graph = planning_graph.build(problem, costs)
-  if is_tiny(graph.allowed):
-    states = local_search.all_states(graph.allowed)
+  if is_tiny(problem.allowed):
+    states = local_search.all_states(problem.allowed)
     batch = simulator.simulate(problem, costs, states)
     best = batch.step_time_seconds[batch.feasible].min(initial=np.inf)
     return Bound(float(best), 'all placements')
-  windows = window_bounds.windows(graph)
-  bound = Bound(windows.seconds, 'windows')
-  if seconds <= 0 or known is None or is_too_large(graph):
+  stages = len(problem.graph.tensor_bytes) * len(problem.devices) ** 2
+  if stages > _MOST_STAGES:
+    return _of_large(problem, costs)
+  graph = planning_graph.build(problem, costs)
+  windows = window_bounds.windows(graph, _PART_OF_WINDOWS * seconds)
+  bound = Bound(windows.seconds, windows.method)
+  if seconds <= 0 or known is None:
     return bound
   batch = simulator.simulate(problem, costs, np.asarray(known)[np.newaxis])
   if not batch.feasible[0]:
     return bound
-  solution = schedule_program.solve(
-    graph,
-    windows,
-    costs.memory_bytes,
-    known,
-    float(batch.unbounded_seconds[0]),
-    schedule_program.SolverLimits(seconds=seconds, workers=workers),
+  step = float(batch.unbounded_seconds[0])
+  bound = _larger(
+    bound,
+    assignment_bound.search(
+      graph,
+      windows,
+      costs.memory_bytes,
+      step,
+      assignment_bound.SearchLimits(seconds=_PART_OF_BRANCHES * seconds),
+    ),
+    'branch and bound',
   )
-  if solution.bound_seconds > bound.seconds:
-    bound = Bound(solution.bound_seconds, 'program')
-  return bound
+  left = seconds * (1 - _PART_OF_WINDOWS - _PART_OF_BRANCHES)
+  is_proved = bound.seconds * _ROUNDING**2 >= step
+  if is_proved or is_too_large(graph) or left < _LEAST_SECONDS_OF_PROGRAM:
+    return bound
+  try:
+    solution = schedule_program.solve(
+      graph,
+      dataclasses.replace(windows, seconds=bound.seconds),
+      costs.memory_bytes,
+      known,
+      step,
+      schedule_program.SolverLimits(seconds=left, workers=workers),
+    )
+  except errors.UsageError:
+    # OR-Tools is not installed; the bound holds without it.
+    return bound
+  return _larger(bound, solution.bound_seconds, 'CP-SAT')
 
 
 def is_too_large(graph: planning_graph.PlanningGraph) -> bool:
@@ -109,3 +127,33 @@ def is_tiny(allowed: np.ndarray) -> bool:
     allowed: bool `[G, D]`.
   """
   return np.log2(allowed.sum(axis=1)).sum() <= np.log2(_ALL_STATES)
+
+
+def _larger(bound: Bound, seconds: float, method: str) -> Bound:
+  """The bound, or another one that is larger by more than rounding."""
+  if seconds > bound.seconds * _ROUNDING:
+    return Bound(seconds, method)
+  return bound
+
+
+def _of_large(
+  problem: placement_problem.PlacementProblem, costs: cost_model.CostModel
+) -> Bound:
+  """Critical path and work, whatever the size."""
+  runs = costs.op_runs
+  hold = costs.op_seconds.min(axis=1) * runs
+  hold = np.where(np.isfinite(hold), hold, 0.0)
+  work = float(hold.sum() / costs.concurrency.sum())
+  signals = signal_graph.build(problem.graph)
+  source = np.repeat(signals.source, np.diff(signals.first_reader)).tolist()
+  ends = hold.tolist()
+  own = hold.tolist()
+  order = np.argsort(signals.readers, kind='stable').tolist()
+  readers = signals.readers.tolist()
+  for edge in order:
+    start, end = source[edge], readers[edge]
+    ends[end] = max(ends[end], ends[start] + own[end])
+  path = max(ends, default=0.0)
+  if path >= work:
+    return Bound(path / _ROUNDING, 'critical path')
+  return Bound(work / _ROUNDING, 'work')

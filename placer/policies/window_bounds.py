@@ -10,6 +10,8 @@ Letters: `N` ops, `D` devices.
   heads: float64 `[N]`, no op starts earlier.
   tails: float64 `[N]`, no step ends earlier than this after the op's results.
   seconds: float, no step is shorter.
+  method: what that is: 'critical path' or 'work' of all ops, or 'windows' where
+    it takes both to see it.
 
 Heads, in topological order; v is an op, its ancestors all that it waits for:
   path     results of a source, and the way if no device may have both;
@@ -23,22 +25,21 @@ Tails are heads of the reversed graph. A step is no shorter than an op with its
 head and tail, nor than the work of ops with heads of h and tails of t at least,
 on all devices, or of one group on one.
 
-Work is an op's time and gap; the last gap on a slot may lie beyond, so the
-largest one is taken off. Where devices differ, an op's work counts at prices:
-slots have prices that add up to 1, and each op takes the cheapest device
-(linear programming duality: valid for any prices).
+Work is at prices (`priced_work.py`); the last gap on a slot may lie beyond, so
+the largest one is taken off.
 """
 
 import dataclasses
+import time
 
 import numpy as np
 
 from placer.policies import planning_graph
+from placer.policies import priced_work
 
 # Above this many ops only paths and the work of all ops are looked at.
 _MOST_OPS = 2_000
 _BISECTIONS = 14
-_STEPS_OF_PRICES = 200
 # The simulator adds the same times in another order.
 _ROUNDING = 1 + 1e-9
 
@@ -50,13 +51,17 @@ class Windows:
   heads: np.ndarray
   tails: np.ndarray
   seconds: float
+  method: str = 'windows'
 
 
-def windows(graph: planning_graph.PlanningGraph) -> Windows:
+def windows(
+  graph: planning_graph.PlanningGraph, seconds: float | None = None
+) -> Windows:
   """Bounds the ops of a step.
 
   Args:
     graph: N ops; of a problem as it is simulated, coarse or not.
+    seconds: when they are over, only paths are looked at; None for no limit.
 
   Returns:
     The Windows.
@@ -64,14 +69,28 @@ def windows(graph: planning_graph.PlanningGraph) -> Windows:
   count = len(graph)
   if not count:
     return Windows(np.zeros(0), np.zeros(0), 0.0)
-  work = _Work(graph)
+  work = priced_work.Work(graph)
   edges = _edges(graph, work.may)
-  heads = _Heads(graph, work, edges).run()
+  half = None if seconds is None else seconds / 2
+  heads = _Heads(graph, work, edges, half).run()
   backwards = [(count - 1 - t, count - 1 - s, delay) for s, t, delay in edges]
-  tails = _Heads(_reversed(graph), work.reversed(), backwards).run()[::-1]
-  seconds = float((heads + work.hold + tails).max())
-  seconds = max(seconds, _whole(graph, work, heads, tails))
-  return Windows(heads, tails, seconds / _ROUNDING)
+  tails = _Heads(_reversed(graph), work.reversed(), backwards, half).run()[::-1]
+  found = float((heads + work.hold + tails).max())
+  found = max(found, _whole(graph, work, heads, tails))
+  return Windows(heads, tails, found / _ROUNDING, _method(found, work, edges))
+
+
+def _method(seconds: float, work: priced_work.Work, edges) -> str:
+  """Which of the simplest bounds is as good as this one."""
+  ends = work.hold.copy()
+  for source, target, (_, least) in edges:
+    ends[target] = max(ends[target], ends[source] + least + work.hold[target])
+  if ends.max() * _ROUNDING >= seconds:
+    return 'critical path'
+  totals = zip(work.priced, work.slack, strict=True)
+  if max(p.sum() - slack for p, slack in totals) * _ROUNDING >= seconds:
+    return 'work'
+  return 'windows'
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -89,65 +108,6 @@ class _Ops:
 
 def _reversed(graph) -> _Ops:
   return _Ops(graph.group[::-1], graph.slots)
-
-
-class _Work:
-  """Times of ops wherever they run.
-
-  Attributes:
-    may: bool `[N, D]`, where an op can run.
-    hold: float64 `[N]`, its time on the fastest device.
-    busy: float64 `[N, D]`, time and gap, inf where it cannot run.
-    gap: float64 `[D]`, the largest gap.
-    priced: list of float64 `[N]`, parts of all slots' time.
-    slack: list of floats, the gaps that may lie beyond, at those prices.
-  """
-
-  def __init__(self, graph: planning_graph.PlanningGraph) -> None:
-    self.may = graph.op_allowed & np.isfinite(graph.hold_seconds)
-    hold = np.where(self.may, graph.hold_seconds, np.inf)
-    self.hold = hold.min(axis=1)
-    self.hold[np.isinf(self.hold)] = 0.0
-    self.busy = hold + graph.gap_seconds
-    # An op that runs nowhere makes every placement fail: any bound is valid.
-    self.busy[~self.may.any(axis=1)] = 0.0
-    self.gap = graph.gap_seconds.max(axis=0, initial=0.0)
-    self.priced, self.slack = [], []
-    for prices in _prices(self.busy, graph.slots):
-      self.priced.append((self.busy * prices).min(axis=1))
-      self.slack.append(float((prices * graph.slots * self.gap).sum()))
-
-  def reversed(self) -> '_Work':
-    """The same of the ops in reversed order."""
-    other = object.__new__(_Work)
-    other.may, other.hold = self.may[::-1], self.hold[::-1]
-    other.busy, other.gap = self.busy[::-1], self.gap
-    other.priced = [priced[::-1] for priced in self.priced]
-    other.slack = self.slack
-    return other
-
-
-def _prices(busy: np.ndarray, slots: np.ndarray) -> list[np.ndarray]:
-  """float64 `[D]` each: prices of a slot of each device; they add up to 1."""
-  equal = np.full(len(slots), 1 / slots.sum())
-  if (busy == busy[:, :1]).all():
-    return [equal]
-  # Raise the price of what too much is on, and keep the best that were seen.
-  logs, best, value = np.log(equal), equal, -np.inf
-  for step in range(_STEPS_OF_PRICES):
-    prices = np.exp(logs)
-    prices /= (prices * slots).sum()
-    cost = busy * prices
-    total = cost.min(axis=1).sum()
-    if total > value:
-      best, value = prices, total
-    chosen = cost.argmin(axis=1)
-    load = np.bincount(
-      chosen, busy[np.arange(len(busy)), chosen], minlength=len(slots)
-    )
-    load = load / np.maximum(slots, 1)
-    logs = logs + 0.5 / (1 + step / 10) * (load / max(load.max(), 1e-30) - 0.5)
-  return [equal, best]
 
 
 def _edges(graph, may: np.ndarray) -> list[tuple[int, int, np.ndarray]]:
@@ -174,8 +134,9 @@ def _edges(graph, may: np.ndarray) -> list[tuple[int, int, np.ndarray]]:
 class _Heads:
   """Computes heads; see the module docstring."""
 
-  def __init__(self, ops, work: _Work, edges) -> None:
+  def __init__(self, ops, work: priced_work.Work, edges, seconds) -> None:
     count = len(work.hold)
+    self._end = None if seconds is None else time.monotonic() + seconds
     self._ops, self._work = ops, work
     self._sources: list[list[tuple[int, np.ndarray]]] = [
       [] for _ in range(count)
@@ -193,9 +154,13 @@ class _Heads:
     self._heads = np.zeros(count)
 
   def run(self) -> np.ndarray:
+    is_small = self._is_small
     for op in range(len(self._heads)):
       self._path(op)
-      if self._is_small and self._sources[op]:
+      # With fewer ways known the rest stays valid.
+      if self._end is not None and time.monotonic() > self._end:
+        is_small = False
+      if is_small and self._sources[op]:
         self._ways(op)
         self._energy(op)
         self._moving(op)
@@ -265,7 +230,7 @@ class _Heads:
     self._heads[op] = low
 
 
-def _whole(graph, work: _Work, heads, tails) -> float:
+def _whole(graph, work: priced_work.Work, heads, tails) -> float:
   """The work of ops by the least head and tail."""
   found = 0.0
   for priced, slack in zip(work.priced, work.slack, strict=True):

@@ -52,6 +52,16 @@ class WindowBoundsTest(parameterized.TestCase):
     found = _seconds(step.problem, step.costs)
     self.assertLessEqual(found, _least(step.problem, step.costs))
 
+  def test_without_time_paths_and_work_are_left(self):
+    problem = problems.modules(2, width=4, length=1)
+    costs = _linked(problem, np.ones(len(problem.graph)))
+    graph = planning_graph.build(problem, costs)
+    quick = window_bounds.windows(graph, 0.0)
+    slow = window_bounds.windows(graph)
+    self.assertGreaterEqual(quick.seconds, 11 / 2)
+    self.assertLess(quick.seconds, slow.seconds)
+    self.assertEqual(slow.method, 'windows')
+
   def test_a_chain_takes_the_fastest_device(self):
     problem = problems.chain(3)
     seconds = np.array([[2.0, 1.0]] * 3)

@@ -4,6 +4,8 @@ OpGraph -> hard colocation -> allowed devices -> coarsening -> problem, with the
 analytic costs of its ops.
 """
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from placer.core import device as device_lib
@@ -29,6 +31,7 @@ def build(
   devices: device_lib.DeviceTopology,
   *,
   max_groups: int = DEFAULT_MAX_GROUPS,
+  pinned: Mapping[str, int] | None = None,
 ) -> placement_problem.PlacementProblem:
   """Makes the PlacementProblem of a graph on devices.
 
@@ -36,6 +39,8 @@ def build(
     imported: the graph.
     devices: D devices.
     max_groups: how many groups there may be.
+    pinned: {op path: index of the only device it may use}; paths that are not
+      in the graph are left out.
 
   Returns:
     A PlacementProblem with G <= max_groups groups, unless constraints need
@@ -56,6 +61,7 @@ def build(
   support = device_support.DeviceSupport(built, types)
   columns = [types.index(device.type) for device in devices.devices]
   hard = group_rows(support.supported[:, columns], labels)
+  hard = _pin(hard, labels, graph, pinned or {})
   _check_feasible(hard, labels, support, built, devices)
   op_group, allowed = coarsening.coarsen(
     graph, labels, hard, op_cost(graph), max_groups
@@ -91,6 +97,29 @@ def group_rows(op_rows: np.ndarray, labels: np.ndarray) -> np.ndarray:
   rows = np.ones((int(labels.max(initial=-1)) + 1, op_rows.shape[1]), bool)
   np.logical_and.at(rows, labels, op_rows)
   return rows
+
+
+def _pin(
+  hard: np.ndarray,
+  labels: np.ndarray,
+  graph: op_graph.OpGraph,
+  pinned: Mapping[str, int],
+) -> np.ndarray:
+  """bool `[H, D]`: `hard`, with pinned ops on their devices only."""
+  hard = hard.copy()
+  owner: dict[int, str] = {}
+  for path, device in pinned.items():
+    if path not in graph.index:
+      continue
+    group = int(labels[graph.index[path]])
+    other = owner.setdefault(group, path)
+    if pinned[other] != device:
+      raise errors.NoFeasiblePlacementError(
+        f'{other!r} and {path!r} must share a device, but are on two different '
+        'ones. Create both on one device.'
+      )
+    hard[group, np.arange(hard.shape[1]) != device] = False
+  return hard
 
 
 def _check_feasible(hard, labels, support, built, devices) -> None:

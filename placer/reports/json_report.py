@@ -13,6 +13,9 @@
     result      label, policy, improved, ratio, interval, reference,
                 ops_per_device, step_time_seconds, interrupted, confidence,
                 elapsed_seconds
+    model       of the answer: predicted_seconds (null where it does not run in
+                the model), bound_seconds, bound_method, within_bound (0.05 is
+                5 %); null where nothing was predicted
     rows        the final comparison; each with its measurement
     whole_host  like a row, or null
     notes       sentences
@@ -80,6 +83,7 @@ def build(
     'graph': _graph(result.problem),
     'devices': _devices(result.problem.devices),
     'result': _result(result),
+    'model': _model(result),
     'rows': [_row(result.problem, row) for row in result.rows],
     'whole_host': None if whole is None else _row(result.problem, whole),
     'notes': list(result.notes),
@@ -178,6 +182,19 @@ def _result(result: search_result.SearchResult) -> dict[str, Any]:
     'ops_per_device': result.placement.counts(),
     'interrupted': result.interrupted,
     'elapsed_seconds': result.elapsed_seconds,
+  }
+
+
+def _model(result: search_result.SearchResult) -> dict[str, Any] | None:
+  bound, predicted = result.bound, result.predicted_seconds
+  if bound is None or not np.isfinite(bound.seconds):
+    return None
+  within = None if predicted is None else bound.gap(predicted)
+  return {
+    'predicted_seconds': predicted,
+    'bound_seconds': bound.seconds,
+    'bound_method': bound.method,
+    'within_bound': within if within is not None and within < np.inf else None,
   }
 
 

@@ -5,6 +5,7 @@ import pathlib
 import numpy as np
 from absl.testing import absltest
 
+from placer.core import bound
 from placer.core import trial
 from placer.reports import json_report
 from placer.testing import problems
@@ -49,6 +50,26 @@ class JsonReportTest(absltest.TestCase):
     self.assertEqual(found['interval'], [0.731, 0.764])
     self.assertEqual(found['reference'], 'single_device /job:worker/task:0')
     self.assertEqual(sum(found['ops_per_device'].values()), 28)
+
+  def test_what_the_model_says(self):
+    self.assertIsNone(_build()['model'])
+    result = results.result(
+      predicted_seconds=0.6, bound=bound.Bound(0.5, 'windows')
+    )
+    found = _build(result)['model']
+    self.assertAlmostEqual(found.pop('within_bound'), 0.2)
+    self.assertEqual(
+      found,
+      {
+        'predicted_seconds': 0.6,
+        'bound_seconds': 0.5,
+        'bound_method': 'windows',
+      },
+    )
+    fails = results.result(bound=bound.Bound(0.5, 'windows'))
+    self.assertIsNone(_build(fails)['model']['within_bound'])
+    none = results.result(bound=bound.Bound(np.inf, 'all placements'))
+    self.assertIsNone(_build(none)['model'])
 
   def test_failed_rows_have_their_status(self):
     row = _build()['rows'][3]

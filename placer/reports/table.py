@@ -6,7 +6,8 @@ in ms, or the status of one that did not run; speed-up over the best single
 device (the inverse of the paired ratio) with its interval; ops on each device
 in the order of `--devices`; the largest peak memory of any device. Simulated
 steps do not vary, so they have no quartiles and intervals. Below: what is best
-to run here, in plain words, and the notes.
+to run here, in plain words, how far that is at most from the best there is in
+the model, and the notes.
 
 `result` everywhere is a `placer.core.search_result.SearchResult`, without a
 type hint since reports know the nouns of core only.
@@ -46,6 +47,7 @@ def render(result: search_result.SearchResult) -> str:
     )
   lines += ['', *_grid(_cells(result)), '']
   lines += _wrap(verdict(result))
+  lines += _wrap(within_bound(result))
   for note in result.notes:
     lines += _wrap(note, '- ')
   return '\n'.join(lines) + '\n'
@@ -84,6 +86,38 @@ def verdict(result: search_result.SearchResult) -> str:
       'that was tried is surely faster.'
     )
   return text + _whole_host_sentence(result, seconds)
+
+
+def within_bound(result: search_result.SearchResult) -> str:
+  """How far from the best the answer is at most, in the model.
+
+  Args:
+    result: what the search found.
+
+  Returns:
+    One sentence, or '' where there is no bound, or times mean nothing.
+  """
+  bound, seconds = result.bound, result.predicted_seconds
+  if bound is None or not result.problem.devices.timing_is_meaningful:
+    return ''
+  if not 0 < bound.seconds < np.inf:
+    return ''
+  if seconds is None:
+    return (
+      'The model says that this placement does not run; none takes less than '
+      f'{_ms(bound.seconds)} ms there ({bound.method}).'
+    )
+  gap = bound.gap(seconds)
+  if gap < 1e-6:
+    return (
+      f'In the model it takes {_ms(seconds)} ms, and no placement of these '
+      f'groups takes less ({bound.method}).'
+    )
+  return (
+    f'In the model it takes {_ms(seconds)} ms, within {100 * gap:.1f} % of the '
+    f'bound: no placement of these groups takes less than '
+    f'{_ms(bound.seconds)} ms ({bound.method}).'
+  )
 
 
 def ops_per_device(

@@ -3,6 +3,7 @@ import dataclasses
 import numpy as np
 from absl.testing import absltest
 
+from placer.core import bound
 from placer.core import measurement
 from placer.reports import table
 from placer.testing import problems
@@ -130,6 +131,28 @@ class TableTest(absltest.TestCase):
     )
     text = table.render(dataclasses.replace(result, rows=rows, chosen=rows[-1]))
     self.assertNotIn('peak', text)
+
+  def test_how_far_from_the_best_it_is_in_the_model(self):
+    proved = bound.Bound(0.5, 'windows')
+    result = results.result(predicted_seconds=0.6, bound=proved)
+    self.assertEqual(
+      table.within_bound(result),
+      'In the model it takes 600 ms, within 20.0 % of the bound: no placement '
+      'of these groups takes less than 500 ms (windows).',
+    )
+    self.assertIn('\nIn the model it takes 600 ms', table.render(result))
+    best = results.result(predicted_seconds=0.5, bound=proved)
+    self.assertEndsWith(
+      table.within_bound(best),
+      'no placement of these groups takes less (windows).',
+    )
+    fails = results.result(bound=proved)
+    self.assertStartsWith(
+      table.within_bound(fails), 'The model says that this placement does not'
+    )
+    none = results.result(bound=bound.Bound(float('inf'), 'all placements'))
+    self.assertEqual(table.within_bound(none), '')
+    self.assertEqual(table.within_bound(results.result()), '')
 
   def test_digits_follow_the_size(self):
     texts = [

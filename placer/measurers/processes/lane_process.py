@@ -18,6 +18,7 @@ from placer.measurers import failure as failure_lib
 from placer.measurers import lane_server
 from placer.measurers.processes import lane_spec
 from placer.measurers.processes import memory_cap
+from placer.measurers.processes import thread_cores
 from placer.measurers.processes import worker_process
 
 _CPU = '/job:localhost/replica:0/task:0/device:CPU:0'
@@ -47,8 +48,13 @@ def main(
   if workers:
     # A thread, since the main thread may be in a step that never ends now.
     threading.Thread(target=_watch, args=(workers, send), daemon=True).start()
+  cores = dict(zip(workers, spec.layout.worker_cores, strict=True))
   server = lane_server.LaneServer(
-    spec.layout, target, lambda phase: send('phase', phase)
+    spec.layout,
+    target,
+    lambda phase: send('phase', phase),
+    lambda: thread_cores.assign(cores, spec.layout.host_cores),
+    sequential=spec.sequential,
   )
   while True:
     try:

@@ -10,14 +10,17 @@ class LaneSpec:
   """What a lane is made of.
 
   Attributes:
-    role: 'candidate', 'reference' or 'host'; names the log files.
+    role: 'candidate', 'reference', 'host', 'links' or 'profile'; names the log
+      files.
     layout: its processes and their cores.
     log_path: file that gets what the lane and its workers print; workers
       append '.worker0' and so on.
     op_libraries: files with custom ops, loaded before anything runs.
+    sequential: run one op at a time.
   """
 
   role: str
   layout: layout_lib.ProcessLayout
   log_path: str
   op_libraries: tuple[str, ...] = ()
+  sequential: bool = False

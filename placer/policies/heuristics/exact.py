@@ -111,7 +111,7 @@ class Exact(planner.Planner):
       ).plan(model)
     )
     windows = window_bounds.windows(model.graph)
-    self.bound = lower_bound.Bound(windows.seconds, 'windows')
+    self.bound = lower_bound.Bound(windows.seconds, windows.method)
     best = known[0][np.newaxis]
     seconds = float(model.scores(best)[0])
     if not model.fits(best)[0]:
@@ -125,5 +125,5 @@ class Exact(planner.Planner):
       dataclasses.replace(self._config.limits, seed=self._seed),
     )
     if solution.bound_seconds > windows.seconds:
-      self.bound = lower_bound.Bound(solution.bound_seconds, 'program')
+      self.bound = lower_bound.Bound(solution.bound_seconds, 'CP-SAT')
     return known + list(solution.candidates)

@@ -1,0 +1,1 @@
+"""The tf.function hook: a user's own function under a placement."""

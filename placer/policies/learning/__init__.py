@@ -1,0 +1,1 @@
+"""What the learned policies share: losses, baselines, training, checkpoints."""

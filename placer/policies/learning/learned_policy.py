@@ -1,0 +1,224 @@
+"""LearnedPolicy: a learner as a Policy of the search.
+
+    class MyPolicy(learned_policy.LearnedPolicy):
+      name = 'my_policy'
+      summary = '…'
+      configs = {'default': Config(), 'paper': Config.paper()}
+      def make_learner(cls, problems, config, seed): …       # a classmethod
+
+With costs (`problem.costs`) it first trains in simulation, when it is first
+asked, on a fixed number of samples: equal seeds give equal suggestions however
+busy the host is. Its best candidates are suggested, then it goes on from
+measured times: small proposals, learned from as soon as all of a proposal is
+measured. Without costs it learns from measured trials only.
+
+Measured steps are told to the learner relative to the paired reference, in
+units of its own reference, so what it learned in simulation stays of use.
+
+It ends (suggests nothing) when `_PATIENCE` proposals in a row had nothing new.
+"""
+
+import abc
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+import tensorflow as tf
+
+from placer.core import cost_model
+from placer.core import placement_problem
+from placer.core import trial as trial_lib
+from placer.policies import base
+from placer.policies.learning import checkpoint as checkpoint_lib
+from placer.policies.learning import evaluation
+from placer.policies.learning import learner as learner_lib
+from placer.policies.learning import rewards
+from placer.policies.learning import training
+
+# Best candidates of the simulation that are measured before it learns on.
+_FINALISTS = 4
+_PATIENCE = 8
+
+
+class LearnedPolicy(base.Policy):
+  """A learner as a Policy; see the module docstring.
+
+  Attributes:
+    configs: {'default': …, 'paper': …}: frozen dataclasses with the field
+      `pretrain_samples`.
+    supports_many_graphs: whether its learner takes several problems.
+  """
+
+  configs: ClassVar[Mapping[str, Any]]
+  supports_checkpoint = True
+  supports_many_graphs: ClassVar[bool] = False
+
+  def __init__(
+    self,
+    problem: placement_problem.PlacementProblem,
+    *,
+    seed: int = 0,
+    config: Any = None,
+    checkpoint: str | None = None,
+  ) -> None:
+    """Makes a policy; it trains when it is first asked.
+
+    Args:
+      problem: G groups on D devices.
+      seed: of weights and samples.
+      config: one of `configs` or the like; None for the default.
+      checkpoint: folder `checkpoints` of `placer train`, to start from.
+    """
+    super().__init__(problem, seed=seed)
+    _leave_gpus_alone()
+    self._config = self.configs['default'] if config is None else config
+    self._seed = seed
+    self._checkpoint = checkpoint
+    self._learner: learner_lib.Learner | None = None
+    self._started = False
+    self._updates = 0
+    self._queue: list[base.Suggestion] = []
+    self._suggested: set[bytes] = set()
+    self._open: learner_lib.Proposal | None = None
+    # candidate -> step over the paired reference; inf where it did not run.
+    self._measured: dict[bytes, float] = {}
+    self._first_seconds: float | None = None
+
+  @classmethod
+  @abc.abstractmethod
+  def make_learner(
+    cls,
+    problems: Sequence[placement_problem.PlacementProblem],
+    config: Any,
+    seed: int,
+    reference_seconds: Sequence[float],
+  ) -> learner_lib.Learner:
+    """Makes the learner.
+
+    Args:
+      problems: P graphs, each with at least one group.
+      config: of the class' kind.
+      seed: of weights and samples.
+      reference_seconds: P numbers, the step on the best single device.
+    """
+
+  def suggest(self, count: int) -> Sequence[base.Suggestion]:
+    if count < 1:
+      return []
+    if not self._started:
+      self._start()
+    if not self._queue and self._learner is not None:
+      self._propose()
+    taken, self._queue = self._queue[:count], self._queue[count:]
+    return taken
+
+  def update(self, trials: Sequence[trial_lib.Trial]) -> Mapping[str, float]:
+    for trial in trials:
+      key = np.asarray(trial.candidate, np.int32).tobytes()
+      self._measured[key] = self._ratio(trial)
+    if self._open is None or not self._is_measured(self._open):
+      return {}
+    return self._learn()
+
+  def _start(self) -> None:
+    """Makes the learner, if there is a group, and trains it in simulation."""
+    self._started = True
+    problem = self.problem
+    if not problem.num_groups:
+      self._add(np.zeros((1, 0), np.int32), self.name)
+      return
+    evaluator, reference = None, 1.0
+    if problem.costs is not None:
+      evaluator = evaluation.Simulated([problem])
+      reference = evaluation.reference_seconds(problem, evaluator)
+    self._learner = self.make_learner(
+      [problem], self._config, self._seed, [reference]
+    )
+    if self._checkpoint is not None:
+      self._restore()
+    if evaluator is not None:
+      self._train(evaluator)
+
+  def _restore(self) -> None:
+    found = checkpoint_lib.restore(
+      self._checkpoint,
+      self._learner.trackables(),
+      self._learner.configuration(),
+    )
+    if found is None:
+      checkpoint_lib.read_config(self._checkpoint)
+      return
+    self._updates = found.step
+
+  def _train(self, evaluator: evaluation.Evaluator) -> None:
+    trainer = training.Trainer(self._learner, evaluator)
+    trainer.run(samples=self._config.pretrain_samples)
+    self._updates = trainer.updates
+    best = trainer.best[0]
+    for candidate, seconds in zip(
+      best.candidates[:_FINALISTS], best.seconds[:_FINALISTS]
+    ):
+      label = f'{self.name}, predicted {seconds:.4g} s'
+      self._add(candidate[np.newaxis], label)
+
+  def _propose(self) -> None:
+    """Draws until there is something new to measure, or patience ends."""
+    for _ in range(_PATIENCE):
+      if self._open is not None and not self._is_measured(self._open):
+        # Asked again before it was told: more of the same policy.
+        self._open = None
+      proposal = self._learner.propose(self._updates, measured=True)
+      self._updates += 1
+      self._open = proposal
+      self._add(proposal.candidates, f'{self.name} {self._updates}')
+      if self._queue:
+        return
+      if self._is_measured(proposal):
+        self._learn()
+
+  def _add(self, candidates: np.ndarray, label: str) -> None:
+    """Queues the candidates that were not suggested yet."""
+    for candidate in candidates:
+      key = candidate.tobytes()
+      if key not in self._suggested:
+        self._suggested.add(key)
+        self._queue.append(base.Suggestion(candidate.copy(), label))
+
+  def _is_measured(self, proposal: learner_lib.Proposal) -> bool:
+    return all(c.tobytes() in self._measured for c in proposal.candidates)
+
+  def _learn(self) -> Mapping[str, float]:
+    proposal, self._open = self._open, None
+    ratios = np.array(
+      [self._measured[c.tobytes()] for c in proposal.candidates]
+    )
+    devices = len(self.problem.devices)
+    outcomes = rewards.Outcomes(
+      step_seconds=ratios * self._learner.reference_seconds[0],
+      feasible=np.isfinite(ratios),
+      peak_bytes=np.zeros((len(ratios), devices), np.int64),
+      memory_bytes=np.full(devices, cost_model.NO_LIMIT, np.int64),
+    )
+    metrics = self._learner.learn(proposal, outcomes)
+    return {name: float(value) for name, value in metrics.items()}
+
+  def _ratio(self, trial: trial_lib.Trial) -> float:
+    """The step over the reference's; over the first step where it has none."""
+    measured = trial.measurement
+    if not measured.ok:
+      return np.inf
+    if measured.reference_times_seconds:
+      reference = float(np.median(measured.reference_times_seconds))
+    else:
+      if self._first_seconds is None:
+        self._first_seconds = measured.step_time_seconds
+      reference = self._first_seconds
+    return measured.step_time_seconds / max(reference, 1e-12)
+
+
+def _leave_gpus_alone() -> None:
+  """Learning here is small; the GPUs are for what is measured."""
+  try:
+    tf.config.set_visible_devices([], 'GPU')
+  except RuntimeError:
+    pass  # TensorFlow has started already: the user's own choice stays

@@ -1,0 +1,1 @@
+"""Placeto: improves a placement op by op, also of graphs it has not seen."""

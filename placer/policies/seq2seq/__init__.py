@@ -1,0 +1,1 @@
+"""ColocRL: an attentional sequence-to-sequence policy over fixed groups."""
