@@ -74,7 +74,7 @@ def measure(
         dataclasses.replace(small.problem, costs=small.cost_model), 0.0
       ).seconds
     }
-  elif hasattr(registry.get(policy), 'make_learner'):
+  elif registry.get(policy).is_learned:
     found = _learned(problem, policy, seed, samples)
   else:
     found = _planned(problem, policy, seed)
@@ -92,7 +92,9 @@ def _planned(problem, policy: str, seed: int) -> dict[str, Any]:
   )
   best = batch.best()
   return {
-    'step_seconds': None if best is None else float(batch.step_time_seconds[best])
+    'step_seconds': None
+    if best is None
+    else float(batch.step_time_seconds[best])
   }
 
 
@@ -188,6 +190,6 @@ if __name__ == '__main__':
   )
   _SEEDS = flags.DEFINE_integer('seeds', 3, 'Seeds 0 …', lower_bound=1)
   _SAMPLES = flags.DEFINE_integer(
-    'samples', 4096, 'Placements of a learned policy.', lower_bound=1
+    'samples', 3072, 'Placements of a learned policy.', lower_bound=1
   )
   app.run(main)

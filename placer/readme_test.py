@@ -3,6 +3,8 @@
 import os
 import pathlib
 import re
+import subprocess
+import sys
 
 from absl.testing import absltest
 
@@ -19,9 +21,10 @@ class ReadmeTest(absltest.TestCase):
   def setUp(self):
     super().setUp()
     self.text = _README.read_text()
+    self.code = re.findall(r'```python\n(.*?)```', self.text, re.DOTALL)
 
   def test_the_python_example_runs_as_printed(self):
-    (code,) = re.findall(r'```python\n(.*?)```', self.text, re.DOTALL)
+    code = self.code[0]
     folder = self.create_tempdir().full_path
     graph_def = graphs.fork_join()
     target = os.path.join(folder, 'placer_output', 'model')
@@ -35,6 +38,24 @@ class ReadmeTest(absltest.TestCase):
     names: dict[str, object] = {}
     exec(compile(code, str(_README), 'exec'), names)
     self.assertEqual(strip.devices(names['placed']), devices)
+
+  def test_the_quickstart_for_functions_runs_as_printed(self):
+    code = self.code[1]
+    self.assertLessEqual(len(code.splitlines()), 10)
+    folder = self.create_tempdir().full_path
+    script = pathlib.Path(folder, 'quickstart.py')
+    script.write_text(code)
+    search = os.pathsep.join(os.path.abspath(p or '.') for p in sys.path)
+    done = subprocess.run(
+      [sys.executable, str(script)],
+      cwd=folder,
+      env=os.environ | {'PLACER_CACHE_DIR': folder, 'PYTHONPATH': search},
+      capture_output=True,
+      text=True,
+      check=False,
+    )
+    self.assertEqual(done.returncode, 0, done.stderr)
+    self.assertRegex(done.stdout, r'tf.Tensor\(\[2\. 2\.(.|\n)*ops asked for')
 
   def test_every_policy_and_exit_code_is_in_it(self):
     for name in registry.names():

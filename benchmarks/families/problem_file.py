@@ -4,7 +4,7 @@
   allowed: bool `[G, K]`, for each of the K device types whether a group may use
     it.
   texts: uint8, UTF-8 of a JSON object with the fields that hold strings and
-    with `types`, the K device types.
+    with `device_types`, of length K.
 
 How ops are grouped depends on the types of the devices alone, so one file
 serves any number of devices of these types. Costs are not in it: they follow
@@ -60,7 +60,7 @@ def save(
   arrays['allowed'] = problem.allowed[:, columns]
   texts = {name: getattr(graph, name) for name in _GRAPH_TEXTS}
   texts |= {name: getattr(problem, name) for name in _TEXTS}
-  texts['types'] = types
+  texts['device_types'] = types
   texts['fixed_reasons'] = list(problem.fixed_reasons.items())
   arrays['texts'] = np.frombuffer(json.dumps(texts).encode(), np.uint8)
   partial = path.with_name(f'{path.name}.{os.getpid()}.partial')
@@ -87,7 +87,7 @@ def load(
       **{name: arrays[name] for name in _GRAPH_ARRAYS},
       **{name: tuple(texts[name]) for name in _GRAPH_TEXTS},
     )
-    types = texts['types']
+    types = texts['device_types']
     columns = [types.index(device.type) for device in devices.devices]
     return placement_problem.PlacementProblem(
       graph=graph,

@@ -32,7 +32,7 @@ from placer.measurers import session_measurer
 from placer.measurers import simulation_measurer
 from placer.problems import build
 from placer.problems import cost_graph_problem
-from placer.problems import costs
+from placer.problems import profiled_costs
 from placer.rewriters import export
 from placer.search import loop
 from placer.search import paired_ratio
@@ -96,24 +96,24 @@ class Job:
       run_flags.session_options_of(values, work_dir),
     )
 
-  def with_links(self, measurer: measurers_base.Measurer) -> 'Job':
-    """The job with measured links; simulated ones are known already.
+  def with_costs(self, measurer: measurers_base.Measurer) -> 'Job':
+    """The job with costs by measured links and profiles.
 
     Args:
       measurer: of this job, open.
 
     Returns:
-      The Job, its costs by these links.
+      The Job. Simulated devices have their costs already; where devices share
+      their cores, ops are not profiled.
     """
     if self.is_simulated:
       return self
-    devices = dataclasses.replace(
-      self.problem.devices, links=tuple(measurer.measure_links())
-    )
-    problem = dataclasses.replace(
-      self.problem,
-      devices=devices,
-      costs=costs.analytic(self.problem.graph, devices),
+    problem = self.problem
+    profiles = {}
+    if problem.devices.timing_is_meaningful:
+      profiles = measurer.profile(problem)
+    problem = profiled_costs.measured_problem(
+      problem, measurer.measure_links(), profiles
     )
     return dataclasses.replace(self, problem=problem)
 

@@ -3,6 +3,7 @@
     placer inspect --graph=model.pb                     what is in it
     placer place   --graph=model.pb --devices=auto      search, measure, write
     placer measure --graph=model.pb --placement=p.json  time one placement
+    placer train   --graphs='family/*.pb'               train a learned policy
 
 `placer COMMAND --help` explains a command and its flags. Try it without a
 model of your own: `placer place --model=inception_v3 --devices=local:2`.
@@ -26,7 +27,7 @@ from absl import logging
 
 from placer.core import errors
 
-_COMMANDS = ('inspect', 'place', 'measure')
+_COMMANDS = ('inspect', 'place', 'measure', 'train')
 _INTERRUPTED = 130
 
 

@@ -32,6 +32,7 @@ from absl import flags
 from placer.cli import graph_flags
 from placer.cli import job as job_lib
 from placer.cli import paths
+from placer.cli import policy_flags
 from placer.cli import prediction
 from placer.cli import run_flags
 from placer.cli import whole_host
@@ -58,9 +59,11 @@ def define(values: flags.FlagValues) -> None:
   """Defines the command's flags in `values`."""
   graph_flags.define(values)
   run_flags.define(values)
+  policy_flags.define_config(values)
+  policy_flags.define_checkpoint(values)
   flags.DEFINE_list(
     'policy',
-    ['hill_climb'],
+    ['portfolio'],
     f'What suggests placements; several take turns: {_policies()}.',
     flag_values=values,
   )
@@ -125,8 +128,8 @@ def run(values: flags.FlagValues, command: Sequence[str]) -> int:
   """
   if not values.policy:
     raise errors.UsageError(f'--policy= is empty. There are: {_policies()}.')
-  for name in values.policy:
-    registry.get(name)  # a wrong name is told before anything takes time
+  # A wrong name is told before anything takes time.
+  policy_flags.check(values, values.policy)
   job = job_lib.load(values)
   job.check_output_devices(values.output_devices)
   folder = _output_folder(values)
@@ -221,16 +224,13 @@ def _search(
   ):
     if log.trials:
       print(f'Going on after {len(log.trials)} trials in trials.jsonl')
-    job = job.with_links(measurer)
+    job = job.with_costs(measurer)
     problem = job.problem
     try:
       result = loop.search(
         problem,
         measurer,
-        [
-          registry.make(name, problem, seed=values.seed)
-          for name in values.policy
-        ],
+        [policy_flags.make(name, problem, values) for name in values.policy],
         baselines=registry.baselines(problem, seed=values.seed),
         config=job.search_config(values),
         budget=_budget(values, job),

@@ -15,6 +15,12 @@ from placer.problems import build
 
 def define(values: flags.FlagValues) -> None:
   """Defines the flags in `values`."""
+  _define_problem(values)
+  _define_inputs(values)
+  _define_limits(values)
+
+
+def _define_problem(values: flags.FlagValues) -> None:
   flags.DEFINE_string(
     'devices',
     'auto',
@@ -39,6 +45,9 @@ def define(values: flags.FlagValues) -> None:
     lower_bound=1,
     flag_values=values,
   )
+
+
+def _define_inputs(values: flags.FlagValues) -> None:
   flags.DEFINE_integer(
     'steps',
     None,
@@ -68,6 +77,9 @@ def define(values: flags.FlagValues) -> None:
     'nevertheless; * for all. `placer inspect` lists them.',
     flag_values=values,
   )
+
+
+def _define_limits(values: flags.FlagValues) -> None:
   flags.DEFINE_boolean(
     'allow_exposed_workers',
     False,

@@ -63,13 +63,25 @@ class Device:
 
 @dataclasses.dataclass(frozen=True)
 class Link:
-  """The cost of moving bytes from one device to another."""
+  """The cost of moving bytes from one device to another.
+
+  Attributes:
+    source: index of the device they leave.
+    target: index of the device they go to.
+    latency_seconds: of a message without bytes.
+    bytes_per_second: rate beside that.
+    samples: (bytes, seconds) that were measured.
+    load_seconds: how long a message keeps each of the two devices busy.
+    load_seconds_per_byte: how much more for each of its bytes.
+  """
 
   source: int
   target: int
   latency_seconds: float
   bytes_per_second: float
   samples: tuple[tuple[int, float], ...] = ()
+  load_seconds: float = 0.0
+  load_seconds_per_byte: float = 0.0
 
   def seconds(self, size_bytes: float) -> float:
     """The time to move `size_bytes` over this link, in seconds."""

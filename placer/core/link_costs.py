@@ -80,22 +80,11 @@ class LinkCosts:
     return LinkCosts(**values)
 
 
-def of_topology(
-  devices: device_lib.DeviceTopology,
-  *,
-  send_seconds_per_message: float = 0.0,
-  send_seconds_per_byte: float = 0.0,
-  receive_seconds_per_message: float = 0.0,
-  receive_seconds_per_byte: float = 0.0,
-) -> LinkCosts:
+def of_topology(devices: device_lib.DeviceTopology) -> LinkCosts:
   """The LinkCosts of measured links, each with a channel of its own.
 
   Args:
     devices: D devices with a link for each ordered pair.
-    send_seconds_per_message: of every link.
-    send_seconds_per_byte: of every link.
-    receive_seconds_per_message: of every link.
-    receive_seconds_per_byte: of every link.
 
   Returns:
     The LinkCosts.
@@ -104,12 +93,13 @@ def of_topology(
     UsageError: a link is missing.
   """
   count = len(devices)
-  latency = np.zeros((count, count))
+  latency, load, load_bytes = np.zeros((3, count, count))
   rate = np.full((count, count), np.nan)
   np.fill_diagonal(rate, np.inf)
   for link in devices.links:
-    latency[link.source, link.target] = link.latency_seconds
-    rate[link.source, link.target] = link.bytes_per_second
+    pair = link.source, link.target
+    latency[pair], rate[pair] = link.latency_seconds, link.bytes_per_second
+    load[pair], load_bytes[pair] = link.load_seconds, link.load_seconds_per_byte
   missing = np.argwhere(np.isnan(rate))
   if len(missing):
     source, target = missing[0]
@@ -118,16 +108,13 @@ def of_topology(
       f'{devices.names[target]}: measure the links of '
       f'--devices={devices.spec} first, or give LinkCosts.'
     )
-  both = {
-    'send_seconds_per_message': send_seconds_per_message,
-    'send_seconds_per_byte': send_seconds_per_byte,
-    'receive_seconds_per_message': receive_seconds_per_message,
-    'receive_seconds_per_byte': receive_seconds_per_byte,
-  }
   return LinkCosts(
     latency_seconds=latency,
     message_seconds=np.zeros((count, count)),
     bytes_per_second=rate,
+    send_seconds_per_message=load,
+    send_seconds_per_byte=load_bytes,
+    receive_seconds_per_message=load,
+    receive_seconds_per_byte=load_bytes,
     channel=np.arange(count * count, dtype=np.int32).reshape(count, count),
-    **{name: np.full((count, count), value) for name, value in both.items()},
   )

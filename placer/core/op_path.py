@@ -44,8 +44,3 @@ def join(hops: tuple[tuple[str, str], ...], name: str) -> str:
 def enter(path: str, attr: str) -> str:
   """The prefix of all ops in the body that op `path` names in `attr`."""
   return f'{path}@{attr}/'
-
-
-def in_function(path: str) -> bool:
-  """Whether `path` names an op inside a function body."""
-  return '@' in path

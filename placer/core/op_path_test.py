@@ -16,7 +16,6 @@ class OpPathTest(absltest.TestCase):
 
   def test_a_node_of_the_main_graph_is_its_own_path(self):
     self.assertEqual(op_path.split('a/b'), ((), 'a/b'))
-    self.assertFalse(op_path.in_function('a/b'))
 
   def test_enter(self):
     self.assertEqual(op_path.enter('w', 'body') + 'add', 'w@body/add')

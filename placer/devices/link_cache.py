@@ -4,8 +4,9 @@ One JSON file a topology, '<fingerprint>.json', in the folder 'links' of
 `cache_folder`. A file that cannot be written only means that links are measured
 again.
 
-    {"schema": 1, "links": [[source, target, latency_seconds,
-                             bytes_per_second, [[bytes, seconds], …]], …]}
+    {"schema": 2, "links": [[source, target, latency_seconds,
+                             bytes_per_second, [[bytes, seconds], …],
+                             load_seconds, load_seconds_per_byte], …]}
 """
 
 import json
@@ -15,7 +16,7 @@ import pathlib
 from placer.core import cache_folder
 from placer.core import device as device_lib
 
-_SCHEMA = 1
+_SCHEMA = 2
 
 
 def load(
@@ -40,8 +41,9 @@ def load(
         latency,
         bandwidth,
         tuple((size, seconds) for size, seconds in samples),
+        *load,
       )
-      for source, target, latency, bandwidth, samples in payload['links']
+      for source, target, latency, bandwidth, samples, *load in payload['links']
     )
   except (OSError, ValueError, KeyError, TypeError, RuntimeError):
     return None
@@ -65,6 +67,8 @@ def save(
         link.latency_seconds,
         link.bytes_per_second,
         link.samples,
+        link.load_seconds,
+        link.load_seconds_per_byte,
       ]
       for link in links
     ],

@@ -15,7 +15,10 @@ _MOST_BYTES_PER_SECOND = 1e13
 
 
 def fit(
-  source: int, target: int, samples: Sequence[tuple[int, float]]
+  source: int,
+  target: int,
+  samples: Sequence[tuple[int, float]],
+  load: tuple[float, float] = (0.0, 0.0),
 ) -> device_lib.Link:
   """Fits one link.
 
@@ -23,6 +26,7 @@ def fit(
     source: index of the device the tensors leave.
     target: index of the device they go to.
     samples: (bytes, seconds), at least one, seconds > 0.
+    load: seconds a message and seconds a byte that it keeps each end busy.
 
   Returns:
     The link, its samples kept; latency at least a microsecond, bandwidth at
@@ -45,4 +49,6 @@ def fit(
     latency_seconds=float(latency),
     bytes_per_second=float(1 / per_byte),
     samples=tuple((int(b), float(s)) for b, s in samples),
+    load_seconds=load[0],
+    load_seconds_per_byte=load[1],
   )

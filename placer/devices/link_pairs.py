@@ -12,6 +12,12 @@ from collections.abc import Sequence
 from placer.core import device as device_lib
 
 _MOST_OF_A_KIND = 12
+_COSTS = (
+  'latency_seconds',
+  'bytes_per_second',
+  'load_seconds',
+  'load_seconds_per_byte',
+)
 
 
 def to_measure(
@@ -44,11 +50,12 @@ def complete(
     measured = [known[pair] for pair in pairs if pair in known]
     if not measured:
       continue
-    latency = statistics.median(link.latency_seconds for link in measured)
-    speed = statistics.median(link.bytes_per_second for link in measured)
+    typical = {
+      name: statistics.median(getattr(link, name) for link in measured)
+      for name in _COSTS
+    }
     result.extend(
-      known.get(pair) or device_lib.Link(*pair, latency, speed)
-      for pair in pairs
+      known.get(pair) or device_lib.Link(*pair, **typical) for pair in pairs
     )
   return tuple(sorted(result, key=lambda link: (link.source, link.target)))
 

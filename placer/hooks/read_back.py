@@ -29,6 +29,7 @@ from tensorflow.core.protobuf import config_pb2
 from tensorflow.python.eager import context
 
 from placer.core import errors
+from placer.hooks import function_placer
 from placer.hooks import placed_function
 from placer.measurers import partitions as partitions_lib
 from placer.rewriters import strip
@@ -97,7 +98,7 @@ def run_and_read_back(
 
 
 def _executed(
-  state: placed_function.FunctionPlacer,
+  state: function_placer.FunctionPlacer,
   outputs: Any,
   collected: config_pb2.RunMetadata,
 ) -> ExecutedFunction:

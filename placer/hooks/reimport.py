@@ -90,7 +90,7 @@ def inline(traced: traced_function.TracedFunction) -> InlinedFunction:
 def with_devices(
   function: InlinedFunction,
   devices: Mapping[str, str] | None,
-  held: Mapping[str, str] | None = None,
+  resources: Mapping[str, str] | None = None,
 ) -> graph_pb2.GraphDef:
   """The function's graph with devices on all of its ops.
 
@@ -99,8 +99,9 @@ def with_devices(
     devices: {op path of the traced function: full device name}; ops of the main
       graph that it does not name go with a neighbour. None leaves the devices
       that the user gave.
-    held: {placeholder: device}; what reads it is there, whatever `devices`
-      says. Of resources that a search does not see, such as summary writers.
+    resources: {placeholder: where that resource is}. What reads a variable and
+      is not in `devices` is there; what reads another resource, of which a
+      search may know nothing, is there in any case.
 
   Returns:
     A GraphDef without the inputs' placeholders.
@@ -113,8 +114,10 @@ def with_devices(
       placed.pop(name, None)
     for node in graph_def.node:
       for edge in node.input:
-        if held and edge in held:
-          placed[node.name] = held[edge]
+        if edge in (resources or {}) and (
+          node.name not in placed or edge not in function.traced.variables
+        ):
+          placed[node.name] = resources[edge]
     default = next(iter(devices.values()))
     device_gaps.fill(graph_def, placed, default, leave=function.traced.inputs)
     graph_def = annotate.annotate(graph_def, placed)

@@ -9,6 +9,7 @@ process can read. So in the step's graph
     no weights are copied into a graph and no proto nears its limit of 2 GiB;
   - a lookup table is a table of that name with the same entries;
   - other captured tensors and the arguments are feeds;
+  - the slots of an optimizer are tied to their variables;
   - assertions check nothing, since they would check made values, and what only
     writes files (summaries) computes its inputs and writes nothing.
 
@@ -26,8 +27,10 @@ from tensorflow.core.framework import node_def_pb2
 
 from placer.core import errors
 from placer.hooks import lookup_tables
+from placer.hooks import optimizer_slots
 from placer.hooks import traced_function
 from placer.importers import base
+from placer.importers import inline as inline_lib
 from placer.importers import op_signature
 from placer.importers import prepare
 from placer.importers import setup_ops
@@ -83,6 +86,7 @@ def build(
   for name in traced.resources:
     _own_resource(graph_def, placeholders[name], traced, captured, initializers)
   _without_side_effects(graph_def)
+  _tie_slots(graph_def, traced)
   values = _values(traced, arguments, captured)
   imported = prepare.prepare(
     prepare.Source(
@@ -180,6 +184,20 @@ def _assign(
   return assign.name
 
 
+def _tie_slots(
+  graph_def: graph_pb2.GraphDef, traced: traced_function.TracedFunction
+) -> None:
+  """Keeps optimizers' slots with their variables, if they are together now."""
+  inlined = inline_lib.inline(graph_def).graph_def
+  slots = optimizer_slots.find(inlined, traced.variables)
+  for node in graph_def.node:
+    variable = slots.get(node.name)
+    if variable is not None and (
+      traced.variables[node.name].device == traced.variables[variable].device
+    ):
+      node.attr['_class'].list.s.append(f'loc:@{variable}'.encode())
+
+
 def _without_side_effects(graph_def: graph_pb2.GraphDef) -> None:
   """Ops that only check or write become NoOps that wait for their inputs."""
   bodies = [graph_def.node] + [f.node_def for f in graph_def.library.function]
@@ -215,13 +233,18 @@ def _values(
   captured: Mapping[str, tf.Tensor],
 ) -> dict[str, np.ndarray]:
   """{placeholder: its value}, of those that have one here."""
+  # TensorFlow makes constants of small captured tensors.
+  placeholders = {
+    node.name for node in traced.graph_def.node if node.op == 'Placeholder'
+  }
   tensors = dict(captured)
   if arguments is not None:
     tensors |= dict(zip(traced.inputs, arguments))
   return {
     name: tensor.numpy()
     for name, tensor in tensors.items()
-    if tf.is_tensor(tensor)
+    if name in placeholders
+    and tf.is_tensor(tensor)
     and hasattr(tensor, 'numpy')
     and tensor.dtype not in (tf.resource, tf.variant)
   }

@@ -137,6 +137,7 @@ def trace(
   _refuse_strategy(name)
   concrete = function.get_concrete_function(*args, **kwargs)
   graph = concrete.graph
+  _refuse_distributed(graph.variables, name)
   if graph.function_captures.by_ref_external:
     raise errors.UsageError(
       f'{name} captures values that are looked up anew in each call, which '
@@ -178,6 +179,16 @@ def _refuse_strategy(name: str) -> None:
       'single ops cannot hold there. Use one or the other: place the function '
       'outside of strategy.scope(), or leave it unplaced.'
     )
+
+
+def _refuse_distributed(variables: Sequence[Any], name: str) -> None:
+  for variable in variables:
+    if getattr(variable, '_distribute_strategy', None) is not None:
+      raise errors.UsageError(
+        f'{name} uses {variable.name!r}, a variable of a tf.distribute '
+        'strategy, which has a copy on each of its devices. Make the variables '
+        'of a placed function outside of strategy.scope().'
+      )
 
 
 def _stable_names(names: Sequence[str], arguments: int) -> dict[str, str]:

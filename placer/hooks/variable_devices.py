@@ -37,22 +37,6 @@ def current(traced: traced_function.TracedFunction) -> dict[str, str]:
   }
 
 
-def held(traced: traced_function.TracedFunction) -> dict[str, str]:
-  """Where the captured resources are that are no variables: they never move.
-
-  Args:
-    traced: the function.
-
-  Returns:
-    {placeholder: full device name}.
-  """
-  return {
-    name: device
-    for name, device in current(traced).items()
-    if name not in traced.variables
-  }
-
-
 def pinned(
   traced: traced_function.TracedFunction,
   topology: device_lib.DeviceTopology,

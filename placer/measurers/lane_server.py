@@ -21,6 +21,7 @@ from tensorflow.core.framework import graph_pb2
 from placer.core import program as program_lib
 from placer.core import step_profile
 from placer.devices import layout as layout_lib
+from placer.measurers import link_load
 from placer.measurers import link_timing
 from placer.measurers import measured_graph
 from placer.measurers import partitions
@@ -216,16 +217,18 @@ class LaneServer:
 
   def measure_links(
     self, devices: Sequence[str], pairs: Sequence[tuple[int, int]]
-  ) -> list[tuple[tuple[int, float], ...]]:
-    """See `link_timing.measure`."""
+  ) -> tuple[list[tuple[tuple[int, float], ...]], list[tuple[float, float]]]:
+    """What `link_timing.measure` and `link_load.measure` find."""
     self.unload()
-    return link_timing.measure(
-      devices,
-      pairs,
-      target=self._target,
-      config=step_session.config(self._layout, soft_placement=False),
-      announce=self._announce,
-    )
+    how = {
+      'target': self._target,
+      'config': step_session.config(self._layout, soft_placement=False),
+      'announce': self._announce,
+    }
+    self._assign_cores()
+    samples = link_timing.measure(devices, pairs, **how)
+    self._assign_cores()  # now that all threads are there
+    return samples, link_load.measure(devices, pairs, **how)
 
   def unload(self) -> None:
     """Ends the session, which frees its variables."""

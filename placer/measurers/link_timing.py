@@ -61,7 +61,7 @@ def measure(
       for size in SIZES
     }
   with tf.compat.v1.Session(
-    target, graph=graph, config=_unoptimised(config)
+    target, graph=graph, config=unoptimised(config)
   ) as session:
     session.run(init)
     results = []
@@ -119,8 +119,12 @@ class _Rounds:
     return max((many - one) / self.more, 2 * _LEAST_SECONDS)
 
 
-def _unoptimised(config: config_pb2.ConfigProto) -> config_pb2.ConfigProto:
-  """A copy of `config` under which equal rounds stay apart."""
+def unoptimised(config: config_pb2.ConfigProto) -> config_pb2.ConfigProto:
+  """A copy of `config` under which equal ops stay apart.
+
+  Args:
+    config: of a session.
+  """
   result = config_pb2.ConfigProto()
   result.CopyFrom(config)
   options = result.graph_options

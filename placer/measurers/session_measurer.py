@@ -189,8 +189,8 @@ class SessionMeasurer(base.Measurer):
     links = link_pairs.complete(
       self.topology,
       [
-        link_fit.fit(source, to, each)
-        for (source, to), each in zip(pairs, samples, strict=True)
+        link_fit.fit(source, to, each, load)
+        for (source, to), each, load in zip(pairs, *samples, strict=True)
       ],
     )
     link_cache.save(self.topology, links)

@@ -47,10 +47,13 @@ class Policy(abc.ABC):
   Attributes:
     name: what `--policy=` calls it, snake_case.
     summary: one line for `--help`.
+    is_learned: whether it is a `learning/learned_policy.py`, which `placer
+      train` trains and which takes `config` and `checkpoint`.
   """
 
   name: ClassVar[str]
   summary: ClassVar[str]
+  is_learned: ClassVar[bool] = False
 
   def __init__(
     self, problem: placement_problem.PlacementProblem, *, seed: int = 0

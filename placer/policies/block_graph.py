@@ -190,7 +190,7 @@ class _Sets:
 
 def _places(problem, rates) -> np.ndarray:
   """int64 `[G]`: the index of each group's costliest op."""
-  seconds = estimate.op_seconds(problem.graph, rates)
+  seconds = estimate.op_seconds(problem, rates)
   return np.array(
     [ops[seconds[ops].argmax()] for ops in problem.group_members], np.int64
   )

@@ -5,7 +5,8 @@ propose candidates, never to judge one; that is what measurements are for.
 
 Letters: `N` ops, `G` groups, `D` devices, `U` units.
 
-An op takes flops / rate + bytes touched / rate + an overhead. A step is list
+An op takes flops / rate + bytes touched / rate + an overhead, or what the costs
+of a graph without flops say. A step is list
 scheduled, first ready first served, a device running one thing at a time, each
 tensor sent once to each device that reads it. What is scheduled is not ops but
 *units*, the largest parts of groups that can be merged without a cycle: a
@@ -63,16 +64,23 @@ class Scale:
   transfer: float = 1.0
 
 
-def op_seconds(graph: op_graph.OpGraph, rates: Rates = Rates()) -> np.ndarray:
+def op_seconds(
+  problem: placement_problem.PlacementProblem, rates: Rates = Rates()
+) -> np.ndarray:
   """The estimated time of each op on any device.
 
   Args:
-    graph: N ops.
+    problem: N ops; where it has costs and no flops at all, as graphs of
+      measured costs do, an op's time on its fastest device counts.
     rates: what is assumed.
 
   Returns:
     float64 `[N]`, seconds.
   """
+  graph, costs = problem.graph, problem.costs
+  if costs is not None and not graph.flops.any():
+    seconds = costs.op_seconds.min(axis=1, initial=np.inf) * costs.op_runs
+    return np.where(np.isfinite(seconds), seconds, 0.0)
   touched = graph.output_bytes + np.bincount(
     graph.edge_target, graph.edge_bytes, minlength=len(graph)
   )
@@ -97,7 +105,7 @@ def group_seconds(
   """
   return np.bincount(
     problem.op_group,
-    op_seconds(problem.graph, rates),
+    op_seconds(problem, rates),
     minlength=problem.num_groups,
   )
 
@@ -170,7 +178,7 @@ class Schedule:
     self.unit_group = np.zeros(count, np.int32)
     self.unit_group[units] = op_group
     self.unit_seconds = np.bincount(
-      units, op_seconds(problem.graph, rates), minlength=count
+      units, op_seconds(problem, rates), minlength=count
     )
     self._tensors, self._waits = _messages(problem, units, count)
     self._sends = [

@@ -1,7 +1,10 @@
+import dataclasses
+
 import hypothesis
 import numpy as np
 from absl.testing import absltest
 
+from placer.core import cost_model
 from placer.policies import estimate
 from placer.testing import problems
 from placer.testing import strategies
@@ -28,9 +31,24 @@ class EstimateTest(absltest.TestCase):
     rates = estimate.Rates(
       flops_per_second=3.0, bytes_per_second=2.0, op_seconds=0.5
     )
-    seconds = estimate.op_seconds(problem.graph, rates)
+    seconds = estimate.op_seconds(problem, rates)
     # The second reads 4 bytes and writes 8.
     np.testing.assert_allclose(seconds, [2 + 2 + 0.5, 0 + 6 + 0.5])
+
+  def test_costs_count_where_there_are_no_flops(self):
+    problem = problems.chain(2, flops=0.0)
+    costs = cost_model.build(
+      problem.graph,
+      problems.topology(linked=True),
+      np.array([[3.0, 2.0], [np.inf, np.inf]]),
+      op_runs=np.array([2, 1]),
+    )
+    problem = dataclasses.replace(problem, costs=costs)
+    np.testing.assert_allclose(estimate.op_seconds(problem), [4, 0])
+    np.testing.assert_allclose(estimate.group_seconds(problem), [4, 0])
+    graph = dataclasses.replace(problem.graph, flops=np.array([1e9, 0.0]))
+    known = dataclasses.replace(problem, graph=graph)
+    self.assertGreater(estimate.op_seconds(known)[1], 0)
 
   def test_group_seconds_add_the_ops(self):
     problem = problems.chain(4, op_group=[0, 1, 1, 0], flops=[1, 2, 3, 4])

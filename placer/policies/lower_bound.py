@@ -35,8 +35,8 @@ MOST_GROUPS = 64
 MOST_OPS = 600
 # Signals times pairs of devices, in which a PlanningGraph takes some 60 bytes.
 _MOST_STAGES = 4_000_000
-_PART_OF_WINDOWS = 0.25
-_PART_OF_BRANCHES = 0.6
+_PART_OF_WINDOWS = 0.2
+_PART_OF_BRANCHES = 0.7
 # CP-SAT takes that long to begin.
 _LEAST_SECONDS_OF_PROGRAM = 1.0
 # The simulator adds the same times in another order.

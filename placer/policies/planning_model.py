@@ -24,6 +24,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from placer.core import cost_model
 from placer.core import measurement
 from placer.core import placement_problem
 from placer.policies import planning_costs
@@ -79,6 +80,14 @@ class PlanningModel:
   @functools.cached_property
   def _full(self) -> simulator.Simulator:
     return simulator.Simulator(self.problem, self.costs)
+
+  def with_costs(self, costs: cost_model.CostModel) -> 'PlanningModel':
+    """A PlanningModel of the same problem with other costs.
+
+    Args:
+      costs: of the problem.
+    """
+    return PlanningModel(dataclasses.replace(self.problem, costs=costs))
 
   def scores(self, candidates: np.ndarray) -> np.ndarray:
     """Scores candidates on the coarse problem; lower is better.

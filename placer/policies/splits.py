@@ -121,7 +121,7 @@ def name_splits(
     {kind of part: int32 `[G]`}, e.g. {'layer': …}.
   """
   blocks = block_graph.build(problem, chains=False)
-  seconds = estimate.op_seconds(problem.graph)
+  seconds = estimate.op_seconds(problem)
   found = {}
   for kind, numbers in _numbered_parts(problem.graph.names).items():
     ops = np.fromiter(numbers, int)

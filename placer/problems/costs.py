@@ -73,13 +73,20 @@ def _measured(
   """The links, with what was measured of some of them."""
   latency, rate = links.latency_seconds.copy(), links.bytes_per_second.copy()
   message = links.message_seconds.copy()
+  load = links.send_seconds_per_message.copy()
+  load_bytes = links.send_seconds_per_byte.copy()
   for link in devices.links:
     pair = link.source, link.target
     latency[pair], rate[pair] = link.latency_seconds, link.bytes_per_second
     message[pair] = 0.0  # it is in the measured latency
+    load[pair], load_bytes[pair] = link.load_seconds, link.load_seconds_per_byte
   return dataclasses.replace(
     links,
     latency_seconds=latency,
     bytes_per_second=rate,
     message_seconds=message,
+    send_seconds_per_message=load,
+    send_seconds_per_byte=load_bytes,
+    receive_seconds_per_message=load,
+    receive_seconds_per_byte=load_bytes,
   )

@@ -20,11 +20,13 @@ notes: defaults, repairs, assumptions.
 import collections
 import dataclasses
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from tensorflow.core.framework import graph_pb2
 from tensorflow.core.protobuf import saved_model_pb2
 
+from placer.core import op_graph
 from placer.importers import base
 from placer.problems import build
 from placer.problems import coarsening
@@ -90,22 +92,10 @@ def inspect(
     kind=imported.kind,
     nodes=len(original.node),
     functions=len(original.library.function),
-    ops=len(graph),
-    op_types=collections.Counter(graph.types).most_common(),
     feeds=[
       f'{f.name}: {f.dtype}{list(f.shape)}' for f in imported.program.feeds
     ],
     fetches=list(imported.program.fetches),
-    flops=float(graph.flops.sum()),
-    persistent_bytes=int(graph.persistent_bytes.sum()),
-    largest_tensors=[
-      (graph.names[i], int(graph.output_bytes[i]))
-      for i in np.argsort(-graph.output_bytes, kind='stable')[:10]
-      if graph.output_bytes[i]
-    ],
-    original_devices=dict(
-      collections.Counter(d for d in graph.original_devices if d)
-    ),
     supported={
       kind: int(support.supported[:, column].sum())
       for column, kind in enumerate(device_types)
@@ -120,7 +110,27 @@ def inspect(
     unsupported=[support.reason(int(op)) for op in np.flatnonzero(nowhere)],
     blockers=_blockers(support, device_types, nowhere),
     notes=[*imported.notes, *built.notes],
+    **_of_ops(graph),
   )
+
+
+def _of_ops(graph: op_graph.OpGraph) -> dict[str, Any]:
+  """The fields that say what the ops of a step are."""
+  largest = np.argsort(-graph.output_bytes, kind='stable')[:10]
+  return {
+    'ops': len(graph),
+    'op_types': collections.Counter(graph.types).most_common(),
+    'flops': float(graph.flops.sum()),
+    'persistent_bytes': int(graph.persistent_bytes.sum()),
+    'largest_tensors': [
+      (graph.names[i], int(graph.output_bytes[i]))
+      for i in largest.tolist()
+      if graph.output_bytes[i]
+    ],
+    'original_devices': dict(
+      collections.Counter(d for d in graph.original_devices if d)
+    ),
+  }
 
 
 def _graph_def(imported: base.ImportedGraph) -> graph_pb2.GraphDef:

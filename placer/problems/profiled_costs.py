@@ -18,13 +18,14 @@ Letters: `N` ops, `T` tensors, `D` devices.
 """
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from placer.core import cost_model
 from placer.core import device as device_lib
 from placer.core import op_graph
+from placer.core import placement_problem
 from placer.core import step_profile
 from placer.problems import costs
 
@@ -70,6 +71,28 @@ def build(
       [p.temporary_bytes for p in profiles.values()], axis=0
     ),
     **_memory(graph, model, first),
+  )
+
+
+def measured_problem(
+  problem: placement_problem.PlacementProblem,
+  links: Sequence[device_lib.Link],
+  profiles: Mapping[int, step_profile.StepProfile],
+) -> placement_problem.PlacementProblem:
+  """The problem with what was measured of its devices.
+
+  Args:
+    problem: N ops on D devices.
+    links: between the devices.
+    profiles: {device: its StepProfile}.
+
+  Returns:
+    The problem, its `devices` with these links and its `costs` by these links
+    and profiles.
+  """
+  devices = dataclasses.replace(problem.devices, links=tuple(links))
+  return dataclasses.replace(
+    problem, devices=devices, costs=build(problem.graph, devices, profiles)
   )
 
 

@@ -21,6 +21,24 @@ def normal(*shape: int, seed: int = 0) -> tf.Tensor:
   return tf.random.stateless_normal(shape, [seed, 7])
 
 
+def place(
+  function: Callable[..., Any], *args: Any, **options: Any
+) -> Callable[..., Any]:
+  """A function under a random placement on the logical devices.
+
+  Args:
+    function: what `placer.place_function` takes.
+    *args: example arguments.
+    **options: of `placer.apply_placement`.
+
+  Returns:
+    The placed function; variables stay where they are.
+  """
+  return placer.apply_placement(
+    function, logical_devices.spread(function, *args), **options
+  )
+
+
 def assert_close(one: Any, other: Any) -> None:
   """Equal structures, and equal leaves within float tolerance."""
   tf.nest.assert_same_structure(one, other, expand_composites=True)
@@ -73,9 +91,8 @@ def assert_same_steps(
   function, variables = make()
   twin, twins_variables = make()
   function = tf.function(function)
-  placed = placer.apply_placement(
-    twin, logical_devices.spread(twin, *args, kwargs=kwargs)
-  )
+  placement = logical_devices.spread(twin, *args, kwargs=kwargs)
+  placed = placer.apply_placement(twin, placement)
   tf.random.set_seed(3)  # restarts the generators of unseeded ops
   expected = [function(*args, **kwargs) for _ in range(steps)]
   tf.random.set_seed(3)

@@ -15,6 +15,7 @@ class GrouperPlacerConfig:
     coarse_groups: what the problem's groups are grouped into at most (HP: 256).
     placements: devices drawn for each grouping (HP: 4).
     grouper_hidden: units of the grouper's hidden layer (HP: 64).
+    grouper_tanh_constant: its logits lie in [-C, C]; what is left to explore.
     group_identity: tell groups apart by their number, too. HP's grouper sees
       features only, as it has thousands of ops; a problem has some hundred
       groups, and two that look alike may have to be apart.
@@ -27,13 +28,14 @@ class GrouperPlacerConfig:
   coarse_groups: int = 32
   placements: int = 1
   grouper_hidden: int = 64
+  grouper_tanh_constant: float = 3.75
   group_identity: bool = True
   type_embedding: int = 16
   placer: placer_network.PlacerSizes = placer_network.PlacerSizes()
   learning: policy_gradient_config.PolicyGradientConfig = (
     policy_gradient_config.PolicyGradientConfig()
   )
-  pretrain_samples: int = 4096
+  pretrain_samples: int = 3072
 
   @classmethod
   def paper(cls) -> 'GrouperPlacerConfig':
@@ -42,6 +44,7 @@ class GrouperPlacerConfig:
       coarse_groups=256,
       placements=4,
       grouper_hidden=64,
+      grouper_tanh_constant=5.0,
       group_identity=False,
       type_embedding=20,
       placer=placer_network.PlacerSizes(

@@ -52,6 +52,7 @@ class GrouperPlacerNetwork(snt.Module):
     explain: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]],
     *,
     grouper_hidden: int,
+    grouper_tanh_constant: float,
     type_embedding: int,
     placements: int,
     sizes: placer_network.PlacerSizes,
@@ -63,6 +64,7 @@ class GrouperPlacerNetwork(snt.Module):
       inputs: of the graph.
       explain: a candidate int32 `[G]` -> (slots `[G]`, devices `[S]`).
       grouper_hidden: units of the grouper's hidden layer.
+      grouper_tanh_constant: its logits lie in [-C, C].
       type_embedding: units of an op type's embedding.
       placements: drawn for each grouping, if that divides B.
       sizes: of the placer.
@@ -72,6 +74,7 @@ class GrouperPlacerNetwork(snt.Module):
     self._inputs = inputs
     self._explain = explain
     self._placements = placements
+    self._tanh_constant = grouper_tanh_constant
     self._embed = snt.Linear(type_embedding, with_bias=False, name='types')
     slots = inputs.legal.shape[0]
     self.grouper = snt.nets.MLP(
@@ -89,18 +92,20 @@ class GrouperPlacerNetwork(snt.Module):
     """Draws placements; see `policy_gradient.Network`."""
     each = self._placements if samples % self._placements == 0 else 1
     groupings = samples // each
-    groups, slots = self._inputs.slot_of_class.shape
-    devices = self._inputs.legal.shape[1]
-    noise = masked.gumbel([groupings, groups, slots], seed)
+    slots, devices = self._inputs.legal.shape
     placer_noise = masked.gumbel([slots, groupings, each, devices], seed + 1)
+    logits, legal = self._grouper_logits(), self._inputs.slot_of_class
+    slot_of_group = masked.sample(logits, legal, groupings, seed)
     if greedy_last:
       last = np.arange(samples) == samples - 1
-      placer_noise *= np.where(last, 0.0, 1.0).reshape(groupings, each, 1)
+      drawn = (~last).astype(np.float32)
+      placer_noise *= drawn.reshape(groupings, each, 1)
       # With one grouping for all, it has to be a draw.
       if groupings > 1:
-        noise *= np.where(last[each - 1 :: each], 0.0, 1.0)[:, None, None]
-    logits = masked.mask(self._grouper_logits(), self._inputs.slot_of_class)
-    slot_of_group = masked.pick(logits, noise)
+        likeliest = masked.pick(masked.mask(logits, legal), 0.0)
+        slot_of_group = tf.where(
+          last[each - 1 :: each, np.newaxis], likeliest, slot_of_group
+        )
     encoded = self._encode(slot_of_group)
     legal = tf.tile(self._inputs.legal[np.newaxis], [groupings, 1, 1])
     placed = self.placer.sample(encoded, legal, placer_noise)
@@ -144,9 +149,10 @@ class GrouperPlacerNetwork(snt.Module):
     """float32 `[G, S]`."""
     counts = self._inputs.type_counts
     weights = counts / counts.sum(axis=1, keepdims=True)
-    return self.grouper(
+    logits = self.grouper(
       tf.concat([self._embed(weights), self._inputs.own], axis=1)
     )
+    return self._tanh_constant * tf.tanh(logits)
 
   def _encode(self, slot_of_group: tf.Tensor) -> placer_network.Encoded:
     """Reads the slots of groupings int32 `[E, G]`."""

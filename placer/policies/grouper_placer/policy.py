@@ -49,6 +49,7 @@ class GrouperPlacer(learned_policy.LearnedPolicy):
         ),
         coarse.explain,
         grouper_hidden=config.grouper_hidden,
+        grouper_tanh_constant=config.grouper_tanh_constant,
         type_embedding=config.type_embedding,
         placements=config.placements,
         sizes=config.placer,

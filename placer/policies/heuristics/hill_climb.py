@@ -9,7 +9,7 @@ count. Start: single devices and the splits by hand. Then, one at a time,
   3. the best state that differs enough from all that was measured is
      suggested; only its measurement decides whether it becomes the best.
 
-Ends when nothing new can be found.
+Ends when nothing new can be found, and says so in its `note`.
 """
 
 import dataclasses
@@ -56,7 +56,11 @@ class HillClimbConfig:
 
 
 class HillClimb(base.Policy):
-  """Climbs on measured steps; see the module docstring."""
+  """Climbs on measured steps; see the module docstring.
+
+  Attributes:
+    note: why it has ended, else ''.
+  """
 
   name = 'hill_climb'
   summary = 'measured hill climbing in moves of blocks that an estimate ranks'
@@ -82,6 +86,7 @@ class HillClimb(base.Policy):
     self._suggested: dict[bytes, np.ndarray] = {}
     self._rounds = 0
     self._climbs = 0
+    self.note = ''
 
   def suggest(self, count: int) -> Sequence[base.Suggestion]:
     found = []
@@ -92,6 +97,7 @@ class HillClimb(base.Policy):
         suggestion = self._climb()
         count = 1
       if suggestion is None:
+        self.note = '' if found else self._why_it_ended()
         break
       self._suggested[suggestion.candidate.tobytes()] = suggestion.candidate
       found.append(suggestion)
@@ -146,6 +152,19 @@ class HillClimb(base.Policy):
         if self._is_new(candidate, self._config.min_change * (attempt < 2)):
           return base.Suggestion(candidate, self._label())
     return None
+
+  def _why_it_ended(self) -> str:
+    known = len(self._trials.keys() | self._suggested.keys())
+    if known >= np.prod(self._blocks.allowed.sum(axis=1, dtype=float)):
+      return (
+        f'hill_climb ended: the {known} placements of its {len(self._blocks)} '
+        'blocks are all known.'
+      )
+    return (
+      f'hill_climb ended: {self._config.attempts} searches on its estimate '
+      f'found nothing that is not among the {known} placements it knows. '
+      '--policy=hill_climb,random goes on.'
+    )
 
   def _label(self) -> str:
     self._climbs += 1

@@ -81,6 +81,15 @@ class HillClimbTest(parameterized.TestCase):
     # Two blocks on two devices are four states.
     self.assertLen(seen, 4)
 
+  def test_says_why_it_ended(self):
+    policy = hill_climb.HillClimb(problems.two_chains(3))
+    while policy.suggest(1):
+      self.assertEmpty(policy.note)
+    self.assertEqual(
+      policy.note,
+      'hill_climb ended: the 4 placements of its 2 blocks are all known.',
+    )
+
   def test_does_not_suggest_what_others_measured(self):
     problem = problems.modules(1)
     policy = hill_climb.HillClimb(problem)

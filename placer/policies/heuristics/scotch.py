@@ -8,60 +8,51 @@ devices small; that ops wait for each other it does not know
 
 import contextlib
 import io
-from collections.abc import Sequence
+from types import ModuleType
 
 import numpy as np
 
 from placer.core import errors
-from placer.core import placement_problem
 from placer.policies import graph_partition
-from placer.policies import planner
-from placer.policies import planning_model
+from placer.policies import partition_planner
 
 
-class Scotch(planner.Planner):
+class Scotch(partition_planner.PartitionPlanner):
   """Suggests one candidate; see the module docstring."""
 
   name = 'scotch'
   summary = 'static mapping by Scotch: equal work, few bytes between devices'
 
-  def __init__(
-    self, problem: placement_problem.PlacementProblem, *, seed: int = 0
-  ) -> None:
-    super().__init__(problem, seed=seed)
-    self._seed = seed
+  def partition(
+    self, graph: graph_partition.WeightedGraph, seed: int
+  ) -> np.ndarray:
+    pyscotch = _pyscotch()
+    dtype = pyscotch.get_scotch_dtype()
+    pyscotch.random_seed(seed)
+    pyscotch.random_reset()
+    devices = len(graph.device_weights)
+    weights = np.round(1000 * graph.device_weights / graph.device_weights.min())
+    with pyscotch.Graph() as vertices, pyscotch.Architecture() as target:
+      vertices.build(
+        graph.first.astype(dtype),
+        graph.neighbours.astype(dtype),
+        graph.vertex_weights.astype(dtype),
+        graph.edge_weights.astype(dtype),
+      )
+      target.complete_weighted(devices, weights.astype(dtype))
+      return np.asarray(vertices.map(target), np.int64)
 
-  def plan(self, model: planning_model.PlanningModel) -> Sequence[np.ndarray]:
-    allowed = model.graph.allowed
-    parts = np.zeros(len(allowed), np.int64)
-    if model.graph.num_devices > 1 and len(allowed) > 1:
-      parts = _map(graph_partition.build(model), self._seed)
-    return [graph_partition.candidate(parts, allowed)]
 
-
-def _map(graph: graph_partition.WeightedGraph, seed: int) -> np.ndarray:
-  """The device of each vertex."""
+def _pyscotch() -> ModuleType:
   try:
     # It prints where it found its library.
     with contextlib.redirect_stdout(io.StringIO()):
       with contextlib.redirect_stderr(io.StringIO()):
         import pyscotch
 
-        dtype = pyscotch.get_scotch_dtype()
+        pyscotch.get_scotch_dtype()
   except ImportError as error:
     raise errors.UsageError(
       '--policy=scotch needs pyscotch: pip install pyscotch.'
     ) from error
-  pyscotch.random_seed(seed % 2**31)
-  pyscotch.random_reset()
-  devices = len(graph.device_weights)
-  weights = np.round(1000 * graph.device_weights / graph.device_weights.min())
-  with pyscotch.Graph() as vertices, pyscotch.Architecture() as target:
-    vertices.build(
-      graph.first.astype(dtype),
-      graph.neighbours.astype(dtype),
-      graph.vertex_weights.astype(dtype),
-      graph.edge_weights.astype(dtype),
-    )
-    target.complete_weighted(devices, weights.astype(dtype))
-    return np.asarray(vertices.map(target), np.int64)
+  return pyscotch

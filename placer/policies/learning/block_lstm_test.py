@@ -65,7 +65,9 @@ class BlockLstmTest(absltest.TestCase):
       states, cell = _by_hand(*values)
       return (states * weigh).sum() + (cell**2).sum()
 
-    inputs, hidden, cell = map(tf.constant, (self.inputs, self.hidden, self.cell))
+    inputs, hidden, cell = map(
+      tf.constant, (self.inputs, self.hidden, self.cell)
+    )
     with tf.GradientTape() as tape:
       tape.watch([inputs, hidden, cell])
       states, last = self.lstm(inputs, block_lstm.State(hidden, cell))

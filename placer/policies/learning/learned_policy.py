@@ -50,7 +50,7 @@ class LearnedPolicy(base.Policy):
   """
 
   configs: ClassVar[Mapping[str, Any]]
-  supports_checkpoint = True
+  is_learned = True
   supports_many_graphs: ClassVar[bool] = False
 
   def __init__(
@@ -102,6 +102,18 @@ class LearnedPolicy(base.Policy):
       reference_seconds: P numbers, the step on the best single device.
     """
 
+  def first_candidates(self, made: learner_lib.Learner) -> np.ndarray:
+    """What to suggest before any learning on this problem.
+
+    Args:
+      made: the learner, as it was made or restored from a checkpoint.
+
+    Returns:
+      int32 `[K, G]`, legal, the best first; none if it has to learn first.
+    """
+    del made
+    return np.zeros((0, self.problem.num_groups), np.int32)
+
   def suggest(self, count: int) -> Sequence[base.Suggestion]:
     if count < 1:
       return []
@@ -127,32 +139,20 @@ class LearnedPolicy(base.Policy):
     if not problem.num_groups:
       self._add(np.zeros((1, 0), np.int32), self.name)
       return
-    evaluator, reference = None, 1.0
+    evaluator: evaluation.Evaluator | None = None
+    reference = 1.0
     if problem.costs is not None:
       evaluator = evaluation.Simulated([problem])
       reference = evaluation.reference_seconds(problem, evaluator)
     self._learner = self.make_learner(
       [problem], self._config, self._seed, [reference]
     )
-    if self._checkpoint is not None:
-      self._restore()
-    if evaluator is not None:
-      self._train(evaluator)
-
-  def _restore(self) -> None:
-    found = checkpoint_lib.restore(
-      self._checkpoint,
-      self._learner.trackables(),
-      self._learner.configuration(),
-    )
-    if found is None:
-      checkpoint_lib.read_config(self._checkpoint)
-      return
-    self._updates = found.step
-
-  def _train(self, evaluator: evaluation.Evaluator) -> None:
     trainer = training.Trainer(self._learner, evaluator)
-    trainer.run(samples=self._config.pretrain_samples)
+    if self._checkpoint is not None:
+      self._load(trainer, self._checkpoint)
+    self._add(self.first_candidates(self._learner), f'{self.name}, zero-shot')
+    if evaluator is not None:
+      trainer.run(samples=self._config.pretrain_samples)
     self._updates = trainer.updates
     best = trainer.best[0]
     for candidate, seconds in zip(
@@ -160,6 +160,22 @@ class LearnedPolicy(base.Policy):
     ):
       label = f'{self.name}, predicted {seconds:.4g} s'
       self._add(candidate[np.newaxis], label)
+
+  def _load(self, trainer: training.Trainer, folder: str) -> None:
+    """Starts from a checkpoint; one with enough samples needs no more."""
+    saved = checkpoint_lib.read_config(folder)
+    configuration = {
+      **trainer.learner.configuration(),
+      # It decided how the weights came to be; they are as good for another.
+      'seed': saved.get('seed'),
+    }
+    if self.supports_many_graphs:
+      # Of other graphs: weights only.
+      checkpoint_lib.restore(
+        folder, trainer.learner.trackables(), configuration
+      )
+    else:
+      trainer.load(folder, configuration)
 
   def _propose(self) -> None:
     """Draws until there is something new to measure, or patience ends."""

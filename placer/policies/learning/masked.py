@@ -65,18 +65,24 @@ def entropy(log_probs_all: tf.Tensor) -> tf.Tensor:
   return -tf.reduce_sum(tf.exp(log_probs_all) * log_probs_all, axis=-1)
 
 
-def sample(logits: tf.Tensor, legal: tf.Tensor, seed: tf.Tensor) -> tf.Tensor:
-  """Draws a choice from each distribution.
+def sample(
+  logits: tf.Tensor, legal: tf.Tensor, count: int, seed: tf.Tensor
+) -> tf.Tensor:
+  """Draws choices from each distribution.
 
   Args:
     logits: float32 `[..., D]`.
     legal: bool, broadcasts to `[..., D]`.
+    count: draws of each.
     seed: int32 `[2]`; equal seeds give equal draws.
 
   Returns:
-    int32 `[...]`, legal.
+    int32 `[count, ...]`, legal.
   """
-  return pick(mask(logits, legal), gumbel(tf.shape(logits), seed))
+  # It takes seconds to import; those that draw step by step do without.
+  from tensorflow_probability import distributions as tfd
+
+  return tfd.Categorical(logits=mask(logits, legal)).sample(count, seed=seed)
 
 
 def gumbel(shape: tf.Tensor, seed: tf.Tensor) -> tf.Tensor:

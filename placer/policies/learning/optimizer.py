@@ -65,7 +65,9 @@ class Optimizer(tf.Module):
       tf.zeros_like(variable)
       if gradient is None
       else tf.convert_to_tensor(gradient)
-      for gradient, variable in zip(gradients, self.variables_in_order, strict=True)
+      for gradient, variable in zip(
+        gradients, self.variables_in_order, strict=True
+      )
     ]
     clipped, norm = tf.clip_by_global_norm(filled, self._max_norm)
     self._adam.apply(clipped, self.variables_in_order)

@@ -43,7 +43,8 @@ class PlacerSizes:
     device_embedding: units of a device's embedding (HP: 256, as hidden).
     group_input: units in which the decoder also sees the group that it decides
       on; 0 for attention only, as in the papers.
-    tanh_constant: C; logits lie in [-C, C] (HP: 5).
+    tanh_constant: C; logits lie in [-C, C] (HP: 5), so no device is less likely
+      than exp(-2 C) times another: what is left to explore at the end.
     temperature: T (HP: 10).
   """
 
@@ -53,7 +54,7 @@ class PlacerSizes:
   additive: bool = False
   device_embedding: int = 16
   group_input: int = 32
-  tanh_constant: float = 5.0
+  tanh_constant: float = 2.5
   temperature: float = 1.0
 
 

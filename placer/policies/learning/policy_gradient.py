@@ -118,9 +118,7 @@ class PolicyGradient(learner.Learner):
     self._learn_step = tf.function(self._learn_step)
     self._imitation_step = tf.function(self._imitation_step)
 
-  def propose(
-    self, update: int, *, measured: bool = False
-  ) -> learner.Proposal:
+  def propose(self, update: int, *, measured: bool = False) -> learner.Proposal:
     config = self._config
     if update == 0 and not measured:
       warm = warm_start.candidates(
@@ -212,7 +210,9 @@ class PolicyGradient(learner.Learner):
     if config.normalise:
       advantages = advantages / (found.std() + 1e-6)
     update = int(self._optimizer.step.numpy()) // config.epochs
-    if config.valid_only_after is not None and update >= config.valid_only_after:
+    if (
+      config.valid_only_after is not None and update >= config.valid_only_after
+    ):
       advantages = np.where(feasible, advantages, 0.0)
     return advantages
 

@@ -29,7 +29,8 @@ class PolicyGradientConfig:
       nothing (HP: 500, ColocRL: 5,000); None for never.
     elites: best placements that are imitated; 0 for none.
     elite_weight: of their cross-entropy.
-    warm_start: policies whose placements it starts from; () for none.
+    warm_start: policies whose placements it starts from, by default those that
+      annealing starts from; () for none.
     warm_probability: of each decision of the placement that it starts from.
   """
 
@@ -49,6 +50,12 @@ class PolicyGradientConfig:
   max_gradient_norm: float = 1.0
   valid_only_after: int | None = None
   elites: int = 4
-  elite_weight: float = 0.1
-  warm_start: tuple[str, ...] = ('single_device', 'expert', 'm_etf')
+  elite_weight: float = 0.5
+  warm_start: tuple[str, ...] = (
+    'single_device',
+    'expert',
+    'heft',
+    'm_etf',
+    'metis',
+  )
   warm_probability: float = 0.97

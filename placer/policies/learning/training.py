@@ -173,23 +173,44 @@ class Trainer:
       self.learner.configuration(),
     )
 
-  def _restore(self) -> None:
-    self._folder.mkdir(parents=True, exist_ok=True)
+  def load(
+    self,
+    folder: str | os.PathLike[str],
+    configuration: Mapping[str, Any] | None = None,
+  ) -> bool:
+    """Goes on from the newest checkpoint of a folder.
+
+    Args:
+      folder: `checkpoints`.
+      configuration: what it must be of; None for the learner's.
+
+    Returns:
+      Whether there is one.
+
+    Raises:
+      UsageError: it is of another configuration.
+    """
     found = checkpoint.restore(
-      self._folder / 'checkpoints',
+      folder,
       self.learner.trackables(),
-      self.learner.configuration(),
+      configuration or self.learner.configuration(),
     )
     if found is None:
-      self._curve_file.unlink(missing_ok=True)
-      return
+      return False
     self.updates = found.step
     self.samples = int(found.arrays['samples'])
     self.elapsed_seconds = float(found.arrays['elapsed_seconds'])
     for graph, best in enumerate(self.best):
       best.set_state(_below(found.arrays, f'best/{graph}/'))
     self.learner.set_arrays(_below(found.arrays, 'learner/'))
-    self._cut_curve()
+    return True
+
+  def _restore(self) -> None:
+    self._folder.mkdir(parents=True, exist_ok=True)
+    if self.load(self._folder / 'checkpoints'):
+      self._cut_curve()
+    else:
+      self._curve_file.unlink(missing_ok=True)
 
   def _cut_curve(self) -> None:
     """Drops the lines that are newer than the checkpoint."""

@@ -25,13 +25,15 @@ class PlacetoConfig:
       of the last ones of the same graph.
     random_start: the part of new starts that are random; others put all on the
       best single device.
-    terminal_only: reward the end of an episode only (the paper's first form).
+    reward_every: steps from one simulated state to the next; the steps between
+      them share a reward, and a batch takes so many times fewer samples. 1 is
+      the paper's intermediate reward, 0 its terminal one.
     episodes: of a graph in a batch; all have the same start and order.
     graphs: in a batch, if there are as many (the paper's workers: 4 to 8).
     discount: of rewards to come (the paper: 1).
     own_baseline: returns are compared with the other episodes of the batch and
       divided by their deviation; otherwise with the last `window` episodes.
-    window: episodes of a graph in its per-step baseline (the released code: 10).
+    window: episodes of a graph in its per-step baseline (released code: 10).
     epochs: updates a batch; more than one makes the loss PPO's.
     clip: of PPO's ratio.
     entropy_first, entropy_last: weight of the entropy bonus, decayed linearly.
@@ -53,7 +55,7 @@ class PlacetoConfig:
   order: str = 'mixed'
   restart: float = 0.5
   random_start: float = 0.3
-  terminal_only: bool = False
+  reward_every: int = 8
   episodes: int = 8
   graphs: int = 6
   discount: float = 0.97
@@ -82,6 +84,7 @@ def paper() -> PlacetoConfig:
     order='topological',
     restart=1.0,
     random_start=0.0,
+    reward_every=1,
     episodes=8,
     graphs=1,
     discount=1.0,

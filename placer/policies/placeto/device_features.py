@@ -55,11 +55,16 @@ class Static(NamedTuple):
 
 def static(graphs: graph_batch.GraphBatch) -> Static:
   """Prepares what stays the same; `graphs` has tensors."""
-  to_row = lambda pairs: tf.transpose(pairs, [0, 2, 1])
-  cast = lambda mask: tf.cast(mask, tf.float32)
-  everywhere = lambda row: tf.broadcast_to(
-    row[:, tf.newaxis], tf.shape(graphs.volume)
-  )
+
+  def to_row(pairs):
+    return tf.transpose(pairs, [0, 2, 1])
+
+  def cast(mask):
+    return tf.cast(mask, tf.float32)
+
+  def everywhere(row):
+    return tf.broadcast_to(row[:, tf.newaxis], tf.shape(graphs.volume))
+
   rows = tf.stack(
     [
       to_row(graphs.volume),
@@ -110,64 +115,36 @@ def features(
   cost = tf.gather(graphs.cost, node, batch_dims=1)
   allowed = tf.gather(graphs.allowed, node, batch_dims=1)
   rows = tf.gather(fixed.rows, node, batch_dims=1)
-  memory = tf.gather(graphs.memory, node, batch_dims=1)[:, :, tf.newaxis]
   here = tf.gather(carry.placed, node, batch_dims=2)
-  seen = carry.seen[..., tf.newaxis]
-  # [M, B, rows, 2 * D]: by device, of all groups and of those seen.
-  links = tf.matmul(
-    rows[:, :, :5], tf.concat([carry.placed, carry.placed * seen], axis=3)
-  )
+  links, links_seen = _by_device(rows[:, :, :5], carry.placed, carry.seen)
   work = carry.placed * graphs.cost[:, tf.newaxis]
-  loads = tf.matmul(rows[:, :, 5:], tf.concat([work, work * seen], axis=3))
-  links, links_seen = tf.split(links, 2, axis=3)
-  loads, loads_seen = tf.split(loads, 2, axis=3)
-
-  came, came_seen = _comes(graphs, links), _comes(graphs, links_seen)
-  goes, goes_seen = _goes(graphs, links), _goes(graphs, links_seen)
-  before, after, load = tf.unstack(loads * fixed.share[..., tf.newaxis], axis=2)
-  before_seen, after_seen, load_seen = tf.unstack(
-    loads_seen * fixed.share[..., tf.newaxis], axis=2
-  )
+  loads, loads_seen = _by_device(rows[:, :, 5:], work, carry.seen)
   own = cost * fixed.share
-  load -= here * own
+  load, *sets = _loads(loads * fixed.share[..., tf.newaxis], here * own)
+  load_seen, *sets_seen = _loads(loads_seen * fixed.share[..., tf.newaxis], 0.0)
   arrival = _arrival(carry, rows)
   end = tf.maximum(arrival, carry.free) + cost
-  first = _least(end, allowed)
-  cheapest = _least(cost, allowed)
-  used = links[:, :, 4] - here * memory
-  room = graphs.room[:, tf.newaxis] + tf.cast(
-    ~graphs.is_device[:, tf.newaxis], tf.float32
-  )
-  most = tf.reduce_max(load, axis=2, keepdims=True)
-  neighbours = tf.reduce_sum(links[:, :, :4], axis=2)
   devices = tf.reduce_sum(tf.cast(graphs.is_device, tf.float32), axis=1)
-  ones = tf.ones_like(cost)
   columns = [
     tf.math.log1p(cost),
-    tf.math.log1p(cost) - tf.math.log1p(cheapest),
-    tf.math.log1p(came),
-    tf.math.log1p(came_seen),
-    tf.math.log1p(goes),
-    tf.math.log1p(goes_seen),
+    tf.math.log1p(cost) - tf.math.log1p(_least(cost, allowed)),
+    tf.math.log1p(_comes(graphs, links)),
+    tf.math.log1p(_comes(graphs, links_seen)),
+    tf.math.log1p(_goes(graphs, links)),
+    tf.math.log1p(_goes(graphs, links_seen)),
     load,
     load_seen,
-    before,
-    after,
-    tf.nn.relu(load - before - after),
-    before_seen,
-    after_seen,
-    tf.nn.relu(load_seen - before_seen - after_seen),
-    tf.math.log1p(tf.nn.relu(end - first)),
+    *sets,
+    *sets_seen,
+    tf.math.log1p(tf.nn.relu(end - _least(end, allowed))),
     end * fixed.share,
     _signed_log(arrival - carry.free),
     here,
-    used / room,
-    tf.nn.relu((used + memory) / room - 1),
-    load + own - most,
-    neighbours
-    / tf.maximum(tf.reduce_sum(neighbours, axis=2, keepdims=True), 1e-6),
-    ones * progress[..., tf.newaxis],
-    ones * tf.math.log(devices[:, tf.newaxis, tf.newaxis]) / 2,
+    *_memory(graphs, node, links[:, :, 4], here),
+    load + own - tf.reduce_max(load, axis=2, keepdims=True),
+    _neighbours(links),
+    tf.ones_like(cost) * progress[..., tf.newaxis],
+    tf.ones_like(cost) * tf.math.log(devices[:, tf.newaxis, tf.newaxis]) / 2,
   ]
   stacked = tf.clip_by_value(tf.stack(columns, axis=3), -10.0, 10.0)
   return stacked, end
@@ -206,6 +183,36 @@ def advance(
     finish=tf.where(is_node, ends, carry.finish),
     free=tf.where(is_device & is_step[..., tf.newaxis], ends, carry.free),
   )
+
+
+def _by_device(rows, values, seen) -> list[tf.Tensor]:
+  """Sums over groups by device, of all and of those seen; [M, B, rows, D]."""
+  both = tf.concat([values, values * seen[..., tf.newaxis]], axis=3)
+  return tf.split(tf.matmul(rows, both), 2, axis=3)
+
+
+def _loads(loads, own) -> tuple[tf.Tensor, ...]:
+  """Loads of all other groups, of ancestors, descendants, what is parallel."""
+  before, after, load = tf.unstack(loads, axis=2)
+  load -= own
+  return load, before, after, tf.nn.relu(load - before - after)
+
+
+def _memory(graphs, node, used, here) -> tuple[tf.Tensor, tf.Tensor]:
+  """What others take of each limit, and what would be too much."""
+  memory = tf.gather(graphs.memory, node, batch_dims=1)[:, :, tf.newaxis]
+  # Padded devices have no room, and nothing in it.
+  padded = tf.cast(~graphs.is_device[:, tf.newaxis], tf.float32)
+  room = graphs.room[:, tf.newaxis] + padded
+  used -= here * memory
+  return used / room, tf.nn.relu((used + memory) / room - 1)
+
+
+def _neighbours(links) -> tf.Tensor:
+  """The share of what the group exchanges that is exchanged with a device."""
+  by_device = tf.reduce_sum(links[:, :, :4], axis=2)
+  total = tf.reduce_sum(by_device, axis=2, keepdims=True)
+  return by_device / tf.maximum(total, 1e-6)
 
 
 def _comes(graphs, links) -> tf.Tensor:

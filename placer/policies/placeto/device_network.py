@@ -150,7 +150,8 @@ class DeviceNetwork(snt.Module):
     if not self._structure:
       features *= tf.constant(_WITHOUT_STRUCTURE)
     units = tf.nn.relu(
-      message_passing.dense(self._device, features) + context[..., tf.newaxis, :]
+      message_passing.dense(self._device, features)
+      + context[..., tf.newaxis, :]
     )
     real = tf.cast(is_device, tf.float32)[..., tf.newaxis]
     mean = tf.reduce_sum(units * real, axis=-2) / tf.reduce_sum(real, axis=-2)
@@ -169,7 +170,10 @@ _WITHOUT_STRUCTURE = [
 
 def _sets(graphs: graph_batch.GraphBatch) -> list[tf.Tensor]:
   """Three float32 `[M, G, G]`, rows that take means over the sets."""
-  cast = lambda mask: tf.cast(mask, tf.float32)
+
+  def cast(mask):
+    return tf.cast(mask, tf.float32)
+
   pairs = graphs.is_group[:, tf.newaxis] & graphs.is_group[:, :, tf.newaxis]
   self_pairs = tf.eye(tf.shape(graphs.nodes)[1], dtype=tf.float32) > 0
   parallel = pairs & ~graphs.ancestors & ~graphs.descendants & ~self_pairs

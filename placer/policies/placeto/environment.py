@@ -24,8 +24,8 @@ the same return, later.
 
 What is rewarded does not decide where an episode goes, so R is not computed
 step by step: `rewards` takes whole episodes and simulates all their different
-placements in one call of the simulator. A step that leaves the current group where it is gives
-the same placement and costs nothing.
+placements in one call of the simulator. A step that leaves the current group
+where it is gives the same placement and costs nothing.
 """
 
 import dataclasses
@@ -246,19 +246,33 @@ def placements(
   return states
 
 
-def changes(states: np.ndarray) -> np.ndarray:
-  """bool `[B, T + 1]`: the first states, and those that differ from the last.
+def changes(states: np.ndarray, every: int = 1) -> np.ndarray:
+  """The states that have to be simulated.
 
   Args:
     states: int `[B, T + 1, G]`, of `placements`.
+    every: only each so many-th state counts, and the last; 0 for the first and
+      the last.
+
+  Returns:
+    bool `[B, T + 1]`: the first states, and of those that count the ones that
+    differ from the one before that counts.
   """
-  is_new = np.ones(states.shape[:2], bool)
-  is_new[:, 1:] = (states[:, 1:] != states[:, :-1]).any(axis=2)
+  last = states.shape[1] - 1
+  kept = np.arange(0, last + 1, every or max(last, 1))
+  kept = np.unique(np.append(kept, last))
+  is_new = np.zeros(states.shape[:2], bool)
+  is_new[:, 0] = True
+  differs = states[:, kept[1:]] != states[:, kept[:-1]]
+  is_new[:, kept[1:]] = differs.any(axis=2)
   return is_new
 
 
 def of_all_states(values: np.ndarray, is_new: np.ndarray) -> np.ndarray:
   """R of all states from R of those that `changes` found.
+
+  A state that does not count has R of the one before it that does, so that the
+  rewards of several steps come with the last of them.
 
   Args:
     values: float `[K]`, in the order of `states[is_new]`.

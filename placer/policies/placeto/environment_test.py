@@ -149,6 +149,19 @@ class EnvironmentTest(absltest.TestCase):
     world.rewards(start, order, np.array([[0, 0, 0, 0], [0, 1, 0, 0]]))
     self.assertEqual(goal.evaluations, 3)
 
+  def test_rewards_of_several_steps_come_with_the_last(self):
+    states = np.array([[[0, 0, 0], [1, 0, 0], [1, 0, 0], [1, 0, 2]]])
+    for every, wanted in (
+      (1, [True, True, False, True]),
+      (2, [True, False, True, True]),
+      (0, [True, False, False, True]),
+    ):
+      is_new = environment.changes(states, every)
+      self.assertEqual(is_new[0].tolist(), wanted)
+    values = np.array([8.0, 6.0, 5.0])
+    seconds = environment.of_all_states(values, environment.changes(states, 2))
+    self.assertEqual(seconds.tolist(), [[8, 8, 6, 5]])
+
 
 class ObjectiveTest(absltest.TestCase):
   def test_memory_penalty_and_its_cap(self):
@@ -179,9 +192,7 @@ class ObjectiveTest(absltest.TestCase):
 
   def test_start_seconds_are_in_order_on_one_device(self):
     problem = problems.chain(5)
-    starts = objective.Objective(problem).start_seconds(
-      np.zeros((1, 5), int)
-    )
+    starts = objective.Objective(problem).start_seconds(np.zeros((1, 5), int))
     self.assertTrue((np.diff(starts[0]) > 0).all())
 
 

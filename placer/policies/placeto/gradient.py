@@ -22,6 +22,7 @@ class Gradient:
     optimizer: optimizer_lib.Optimizer,
     *,
     clip: float | None,
+    traced: bool = True,
   ) -> None:
     """Makes the step.
 
@@ -29,10 +30,13 @@ class Gradient:
       network: what changes.
       optimizer: of its variables.
       clip: of PPO's ratio; None for REINFORCE.
+      traced: as a tf.function.
     """
     self._network, self._optimizer, self._clip = network, optimizer, clip
+    self._run = self._step
+    if traced:
+      self._run = tf.function(self._step, reduce_retracing=True)
 
-  @tf.function(reduce_retracing=True)
   def __call__(
     self,
     graphs: graph_batch.GraphBatch,
@@ -51,6 +55,9 @@ class Gradient:
     Returns:
       (mean entropy of a step in nats, norm of the gradient), float32 `[]`.
     """
+    return self._run(graphs, episodes, advantages, entropy_weight)
+
+  def _step(self, graphs, episodes, advantages, entropy_weight):
     variables = self._network.trainable_variables
     count, steps = tf.shape(advantages)[1], tf.shape(advantages)[2]
     size = tf.minimum(tf.maximum(self._network.chunk // count, 1), steps)
@@ -80,9 +87,10 @@ class Gradient:
   def _loss(self, graphs, episodes, advantages, weight, first, last):
     """The loss of some steps, and the sum of their entropies."""
     every = self._network.log_probs(graphs, episodes, first, last)
-    flat = lambda values: tf.reshape(
-      values[:, :, first:last], [-1, last - first]
-    )
+
+    def flat(values):
+      return tf.reshape(values[:, :, first:last], [-1, last - first])
+
     every = tf.reshape(every, tf.concat([[-1], tf.shape(every)[2:]], 0))
     is_step = flat(episodes.order) >= 0
     log_probs = masked.log_prob_of(every, flat(episodes.actions))

@@ -1,7 +1,7 @@
 """Two-way message passing and three-set pooling (Placeto, section 2.2).
 
-Letters: `N` nodes of a disjoint union of graphs, `E` edges, `H` units; `...` are
-further axes, such as the states of an episode, that share the graph.
+Letters: `N` nodes of a disjoint union of graphs, `E` edges, `H` units; `...`
+are further axes, such as the states of an episode, that share the graph.
 
 Each direction has networks f and g of its own, shared over nodes and rounds:
 

@@ -217,9 +217,7 @@ class BothNetworksTest(absltest.TestCase):
         axis=2,
       )
       np.testing.assert_allclose(whole, parts, atol=1e-5)
-      np.testing.assert_allclose(
-        np.exp(whole).sum(axis=3), 1, rtol=1e-5
-      )
+      np.testing.assert_allclose(np.exp(whole).sum(axis=3), 1, rtol=1e-5)
       chosen = np.take_along_axis(
         whole.numpy(), episodes.actions.numpy()[..., np.newaxis], axis=3
       )[..., 0]

@@ -16,6 +16,7 @@ known, so the gradient comes from one batched pass over all steps
 graph has fewer groups than another; such steps do nothing.
 """
 
+import functools
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -23,6 +24,9 @@ import tensorflow as tf
 
 from placer.policies.learning import masked
 from placer.policies.placeto import graph_batch
+
+# Tracing takes seconds; with fewer groups, running op by op is quicker.
+WORTH_TRACING = 32
 
 
 class Episodes(NamedTuple):
@@ -109,7 +113,9 @@ def draw(
   """
   memory, state = network.begin(graphs, start)
   steps = tf.shape(order)[2]
-  shape = tf.concat([[steps], tf.shape(start)[:2], tf.shape(graphs.room)[1:]], 0)
+  shape = tf.concat(
+    [[steps], tf.shape(start)[:2], tf.shape(graphs.room)[1:]], 0
+  )
   noise = masked.gumbel(shape, seed) * temperature[:, tf.newaxis]
   by_step = tf.transpose(order, [2, 0, 1])
   lengths = tf.reduce_sum(tf.cast(order >= 0, tf.float32), axis=2)
@@ -139,8 +145,17 @@ def draw(
     parallel_iterations=1,
   )
   actions, chosen, seen = (array.stack() for array in arrays)
-  last = lambda values: tf.transpose(values, [1, 2, 0])
+
+  def last(values):
+    return tf.transpose(values, [1, 2, 0])
+
   return Episodes(start, order, last(actions), last(chosen), seen)
+
+
+def sampler(network: Network, *, traced: bool = True):
+  """`draw` of a network, as a tf.function if it is to be traced."""
+  drawn = functools.partial(draw, network)
+  return tf.function(drawn, reduce_retracing=True) if traced else drawn
 
 
 def pad(rows: list[np.ndarray], value: int) -> np.ndarray:

@@ -93,16 +93,15 @@ class StateNetwork(snt.Module):
       nodes = tf.transpose(features, [0, 2, 1, 3])
       nodes = tf.reshape(nodes, [-1, shape[1], features.shape[3]])
       nodes = self._messages(nodes, graphs.senders, graphs.receivers)
-      nodes = tf.reshape(
-        nodes, [shape[0], shape[2], shape[1], nodes.shape[2]]
-      )
+      nodes = tf.reshape(nodes, [shape[0], shape[2], shape[1], nodes.shape[2]])
       embedded = tf.transpose(nodes, [0, 2, 1, 3])
     parts = [tf.gather(embedded, node, batch_dims=2)]
     if self._pools is not None:
       sets = [tf.gather(rows, node, batch_dims=1) for rows in _sets(graphs)]
-      pool = lambda i, values: tf.squeeze(
-        tf.matmul(sets[i][:, :, tf.newaxis], values), 2
-      )
+
+      def pool(i, values):
+        return tf.squeeze(tf.matmul(sets[i][:, :, tf.newaxis], values), 2)
+
       parts.append(self._pools(embedded, pool))
     units = message_passing.dense(self._hidden, tf.concat(parts, axis=2))
     return message_passing.dense(self._logits, tf.nn.relu(units))
@@ -146,9 +145,12 @@ class StateNetwork(snt.Module):
     node = tf.maximum(episodes.order[:, :, first:last], 0)
     shape = tf.shape(node)
     flat = tf.reshape(node, [shape[0], -1])
-    merge = lambda values: tf.reshape(
-      values, tf.concat([[shape[0], -1], tf.shape(values)[3:]], 0)
-    )
+
+    def merge(values):
+      return tf.reshape(
+        values, tf.concat([[shape[0], -1], tf.shape(values)[3:]], 0)
+      )
+
     features = _features(graphs, merge(placed), merge(visited), flat)
     allowed = tf.gather(graphs.allowed, flat, batch_dims=1)
     found = masked.log_probs(self.logits(graphs, features, flat), allowed)

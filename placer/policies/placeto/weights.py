@@ -23,6 +23,8 @@ from placer.policies.placeto import config as config_lib
 from placer.policies.placeto import networks
 from placer.policies.placeto import sampling
 
+# What decides the shapes of the variables.
+_SHAPE = ('network', 'rounds', 'hidden', 'message_passing', 'structure')
 PRETRAINED = pathlib.Path(__file__).parent / 'pretrained.json'
 
 
@@ -109,6 +111,37 @@ def assign(network: sampling.Network, variables: dict) -> None:
   for name, entry in variables.items():
     data = np.frombuffer(base64.b64decode(entry['float16']), '<f2')
     ours[name].assign(data.reshape(entry['shape']).astype(np.float32))
+
+
+def assign_pretrained(
+  network: sampling.Network, config: config_lib.PlacetoConfig
+) -> None:
+  """Gives a network the weights that come with placer.
+
+  Args:
+    network: whose variables change.
+    config: that it was made with.
+
+  Raises:
+    UsageError: the network has another shape.
+  """
+  ours, theirs = dataclasses.asdict(config), dataclasses.asdict(pretrained()[1])
+  different = [
+    f'{name} ({ours[name]!r}, there {theirs[name]!r})'
+    for name in _SHAPE
+    if ours[name] != theirs[name]
+  ]
+  if different:
+    raise errors.UsageError(
+      f'The weights that come with placer are of another network: '
+      f'{", ".join(different)}. Set pretrained=False to begin with random ones.'
+    )
+  for ours, theirs in zip(
+    network.trainable_variables,
+    pretrained()[0].trainable_variables,
+    strict=True,
+  ):
+    ours.assign(theirs)
 
 
 @functools.cache

@@ -1,9 +1,9 @@
 """World: all of one problem that episodes of it need, made once.
 
-  problem: the PlacementProblem, G groups on D devices.
-  objective: R of its placements.
-  arrays: the GraphArrays.
-  environment: the episodes.
+problem: the PlacementProblem, G groups on D devices.
+objective: R of its placements.
+arrays: the GraphArrays.
+environment: the episodes.
 """
 
 import functools
@@ -30,7 +30,7 @@ class World:
 
     Args:
       problem: at least one group; its `costs` may be None.
-      config: `seconds_per_gb`, `most_seconds` and `terminal_only` count.
+      config: `seconds_per_gb` and `most_seconds` count.
     """
     self.problem = problem
     self.objective = objective.Objective(
@@ -40,9 +40,7 @@ class World:
     )
     self.arrays = graph_arrays.build(self.objective)
     self.environment = environment.Environment(
-      self.objective,
-      self.arrays.allowed,
-      terminal_only=config.terminal_only,
+      self.objective, self.arrays.allowed
     )
 
   @functools.cached_property

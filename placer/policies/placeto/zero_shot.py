@@ -113,7 +113,9 @@ def place(
       temperatures=config.temperatures[:4],
       sweeps=min(config.sweeps, 2),
     )
-  sample = sample or sampler(network)
+  if sample is None or world.problem.num_groups < sampling.WORTH_TRACING:
+    traced = world.problem.num_groups >= sampling.WORTH_TRACING
+    sample = sampling.sampler(network, traced=traced)
   rng = np.random.default_rng([seed, 3])
   starts = [
     world.single_device if start == 'single' else world.random(rng)
@@ -133,17 +135,10 @@ def place(
   return _best(states, seconds, config.most)[:, block]
 
 
-def sampler(network: sampling.Network):
-  """`sampling.draw` of a network as a tf.function."""
-  return tf.function(
-    functools.partial(sampling.draw, network), reduce_retracing=True
-  )
-
-
 @functools.cache
 def _pretrained():
   """One tf.function for all problems, so that it is traced once or twice."""
-  return sampler(weights.pretrained()[0])
+  return sampling.sampler(weights.pretrained()[0])
 
 
 def _sweep(world, sample, starts, config, rng) -> tuple[np.ndarray, ...]:
@@ -166,7 +161,8 @@ def _sweep(world, sample, starts, config, rng) -> tuple[np.ndarray, ...]:
     temperature=tf.constant(config.temperatures, tf.float32),
   )
   return tuple(
-    value.numpy() for value in (episodes.start, episodes.order, episodes.actions)
+    value.numpy()
+    for value in (episodes.start, episodes.order, episodes.actions)
   )
 
 
@@ -183,11 +179,11 @@ def _blocks(allowed: np.ndarray) -> np.ndarray:
   groups = len(allowed)
   if groups <= MOST_GROUPS:
     return np.arange(groups)
-  bit = 1 << np.arange(allowed.shape[1], dtype=object)
-  _, kind = np.unique((allowed * bit).sum(axis=1).astype(str), return_inverse=True)
-  keys = np.arange(groups) * MOST_GROUPS // (2 * groups), kind
+  _, kind = np.unique(allowed, axis=0, return_inverse=True)
+  kinds = int(kind.max()) + 1
+  piece = np.arange(groups) * max(MOST_GROUPS // kinds, 1) // groups
   _, first, block = np.unique(
-    keys[0] * (kind.max() + 1) + keys[1], return_index=True, return_inverse=True
+    piece * kinds + kind.reshape(-1), return_index=True, return_inverse=True
   )
   rank = np.empty(len(first), np.int64)
   rank[np.argsort(first)] = np.arange(len(first))

@@ -23,7 +23,7 @@ class Seq2SeqConfig:
   learning: policy_gradient_config.PolicyGradientConfig = (
     policy_gradient_config.PolicyGradientConfig()
   )
-  pretrain_samples: int = 4096
+  pretrain_samples: int = 3072
 
   @classmethod
   def paper(cls) -> 'Seq2SeqConfig':

@@ -1,0 +1,190 @@
+"""Placeto on graphs that it has not seen, beside the planners.
+
+    python -m benchmarks.placeto_generalisation --devices=simulated:k80x4
+    python -m benchmarks.placeto_generalisation --render
+
+For the halves 'test' of the families (`benchmarks/families`): the step of the
+best of at most 16 suggestions, simulated op by op, of
+
+  planners      those of `PLANNERS`, random among them
+  zero_shot     the weights that come with placer (trained on the halves
+                'train'), as `--policy=placeto` uses them
+  optimised     the same weights, trained on that graph with `--samples` more
+                placements
+  order_*       zero-shot in one traversal order only
+  WEIGHTS       zero-shot with other weights: `--weights=no_messages=FILE,…`
+
+A run is a line of `--runs` (JSON), written when it is done; runs that are there
+are not made again, so a killed benchmark goes on. `--render` writes the table
+and, for each family, a plot of the distributions. Nothing is run on devices.
+"""
+
+import dataclasses
+import json
+import pathlib
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from absl import app
+from absl import flags
+
+from benchmarks import families
+from benchmarks import learned_table_text
+from benchmarks import placeto_generalisation_text
+from placer.core import placement_problem
+from placer.devices import target
+from placer.policies import registry
+from placer.policies.learning import evaluation
+from placer.policies.learning import training
+from placer.policies.placeto import config as config_lib
+from placer.policies.placeto import environment
+from placer.policies.placeto import learner as learner_lib
+from placer.policies.placeto import weights
+from placer.policies.placeto import zero_shot
+from placer.simulation import coarse
+from placer.simulation import simulator
+
+_RESULTS = pathlib.Path(__file__).parent / 'results'
+PLANNERS = (
+  'single_device',
+  'random',
+  'expert',
+  'scotch',
+  'm_etf',
+  'heft',
+  'annealing',
+)
+ORDERS = tuple(f'order_{kind}' for kind in environment.ORDERS)
+POLICIES = (*PLANNERS, 'zero_shot', 'optimised', *ORDERS)
+_MOST = 16
+
+
+class Policies:
+  """Places problems with what `--policies` names."""
+
+  def __init__(self, samples: int, others: dict[str, str]) -> None:
+    """Makes them.
+
+    Args:
+      samples: of 'optimised', for each graph.
+      others: {name: file of weights}.
+    """
+    self._samples = samples
+    self._others = {name: weights.load(path) for name, path in others.items()}
+    self._learner: learner_lib.PlacetoLearner | None = None
+    self._first: list[np.ndarray] = []
+
+  def place(
+    self, policy: str, problem: placement_problem.PlacementProblem
+  ) -> np.ndarray:
+    """At most `_MOST` candidates int32 `[K, G]` of a policy."""
+    if policy == 'zero_shot':
+      return zero_shot.zero_shot(problem, problem.costs)
+    if policy == 'optimised':
+      return self._optimised(problem)
+    if policy in ORDERS:
+      kind = policy.removeprefix('order_')
+      settings = zero_shot.ZeroShotConfig(
+        kinds=((kind, 'single'), (kind, 'random')) * 2
+      )
+      return zero_shot.zero_shot(problem, problem.costs, config=settings)
+    if policy in self._others:
+      return zero_shot.place(*self._others[policy], problem)
+    found = registry.make(policy, problem).suggest(_MOST)
+    rows = [suggestion.candidate for suggestion in found]
+    return np.array(rows, np.int32).reshape(-1, problem.num_groups)
+
+  def _optimised(self, problem) -> np.ndarray:
+    small = coarse.coarse_problem(problem, problem.costs)
+    made = dataclasses.replace(small.problem, costs=small.cost_model)
+    evaluator = evaluation.Simulated([made])
+    references = [evaluation.reference_seconds(made, evaluator)]
+    if self._learner is None:
+      # One for all graphs, as its first weights are: tracing takes longer than
+      # a graph does.
+      settings = dataclasses.replace(config_lib.PlacetoConfig(), graphs=1)
+      self._learner = learner_lib.PlacetoLearner(
+        [made], settings, 0, references
+      )
+      weights.assign_pretrained(self._learner.network, settings)
+      self._first = [v.numpy() for v in self._variables()]
+    for variable, value in zip(self._variables(), self._first, strict=True):
+      variable.assign(value)
+    self._learner.take_on([made], references)
+    first = zero_shot.zero_shot(problem, problem.costs)
+    self._learner.start_from(first[0])
+    trainer = training.Trainer(self._learner, evaluator)
+    trainer.run(samples=self._samples)
+    return np.concatenate([trainer.best[0].candidates, first])
+
+  def _variables(self):
+    return [
+      variable
+      for module in self._learner.trackables().values()
+      for variable in module.variables
+    ]
+
+
+def run(policies: Policies, policy: str, problem) -> dict[str, Any]:
+  """JSON values of one run: step_seconds (or None), wall_seconds."""
+  begin = time.monotonic()
+  rows = policies.place(policy, problem)
+  seconds = time.monotonic() - begin
+  batch = simulator.simulate(problem, problem.costs, rows)
+  best = batch.best() if len(rows) else None
+  step = None if best is None else float(batch.step_time_seconds[best])
+  return {'step_seconds': step, 'wall_seconds': round(seconds, 2)}
+
+
+def _problems(spec: str) -> Iterator[tuple[str, str, Any]]:
+  """(family, graph, problem), family by family in turn."""
+  devices = target.resolve(spec)
+  made = [
+    [(family, *found) for found in families.problems(family, 'test', devices)]
+    for family in _FAMILIES.value
+  ]
+  for group in zip(*made, strict=True):
+    yield from group
+
+
+def main(unused_argv: Sequence[str]) -> None:
+  """Makes the runs that are missing, or renders the table."""
+  file = pathlib.Path(_RUNS.value)
+  runs = learned_table_text.read(file)
+  if _RENDER.value:
+    placeto_generalisation_text.write(runs, _RESULTS)
+    return
+  done = {(r['graph'], r['devices'], r['policy']) for r in runs}
+  others = dict(entry.split('=', 1) for entry in _WEIGHTS.value)
+  policies = Policies(_SAMPLES.value, others)
+  names = [*_POLICIES.value, *others]
+  for spec in _DEVICES.value:
+    for family, graph, problem in _problems(spec):
+      for policy in names:
+        if (graph, spec, policy) in done:
+          continue
+        line = {
+          'family': family,
+          'graph': graph,
+          'devices': spec,
+          'policy': policy,
+          **run(policies, policy, problem),
+        }
+        with file.open('a') as stream:
+          stream.write(json.dumps(line) + '\n')
+      print(graph, spec, flush=True)
+
+
+if __name__ == '__main__':
+  _RUNS = flags.DEFINE_string(
+    'runs', str(_RESULTS / 'placeto_generalisation.jsonl'), 'A line a run.'
+  )
+  _RENDER = flags.DEFINE_boolean('render', False, 'Write table and plots.')
+  _FAMILIES = flags.DEFINE_list('families', ['cifar10', 'ptb', 'nmt'], 'Which.')
+  _DEVICES = flags.DEFINE_list('devices', ['simulated:k80x4'], 'Which.')
+  _POLICIES = flags.DEFINE_list('policies', list(POLICIES), 'Which to run.')
+  _WEIGHTS = flags.DEFINE_list('weights', [], 'NAME=FILE of other weights.')
+  _SAMPLES = flags.DEFINE_integer('samples', 8192, 'Of optimised, a graph.')
+  app.run(main)

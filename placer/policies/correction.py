@@ -1,0 +1,260 @@
+"""Corrects a cost model by what was measured.
+
+    corrected = correction.fit(problem, costs, trials)
+    corrected.costs                      the CostModel, with fitted factors
+    corrected.predict(candidates)        seconds, and how sure that is
+
+Two steps, since a dozen noisy trials tell only so much:
+
+1. Factors. The time of each single device fixes the factor of its ops. Three
+   factors of all links (latency, seconds a byte, seconds that a transfer keeps
+   its ends busy) are those that explain the splits best, among powers of
+   `_STEP`, by the squares of the logarithmic errors plus a prior that keeps
+   them at 1 if all fit alike.
+2. Residuals. What is left of the logarithmic error is a Gaussian process over
+   placements: two placements have about the same error when most of the work
+   is at the same place in both. So a split that was measured is predicted as
+   measured, its neighbours nearly so, and what is far from all that was
+   measured has the model's own error.
+
+Letters: `B` candidates, `G` groups, `D` devices, `K` trials.
+"""
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+
+from placer.core import cost_model
+from placer.core import link_costs
+from placer.core import placement_problem
+from placer.core import trial as trial_lib
+from placer.policies import calibration
+from placer.simulation import simulator as simulator_lib
+
+_STEP = 2.0
+_EXPONENTS = (-2, -1, 0, 1, 2, 3)
+_PASSES = 3
+# What an error of a factor 2 in one of the links' factors costs beside errors
+# of predicted steps, both as squares of logarithms.
+_PRIOR = 1e-2
+# Of the residuals: what the model errs by, how much of the work must be
+# elsewhere for errors to be different ones, and the error of a measurement.
+_MODEL_ERROR = 0.06
+_REACH = 0.15
+_NOISE = 0.015
+_EXACT = 1e-6
+
+
+@dataclasses.dataclass(frozen=True)
+class LinkFactors:
+  """Factors on what links cost.
+
+  Attributes:
+    latency: on latencies.
+    transfer: on the time that bytes and messages take on the wire.
+    load: on the time that transfers keep their ends busy.
+  """
+
+  latency: float = 1.0
+  transfer: float = 1.0
+  load: float = 1.0
+
+  def of(self, links: link_costs.LinkCosts) -> link_costs.LinkCosts:
+    """The links with these factors on them.
+
+    Args:
+      links: LinkCosts of D devices.
+
+    Returns:
+      LinkCosts.
+    """
+    return dataclasses.replace(
+      links,
+      latency_seconds=links.latency_seconds * self.latency,
+      message_seconds=links.message_seconds * self.transfer,
+      bytes_per_second=links.bytes_per_second / self.transfer,
+      **{
+        name: getattr(links, name) * self.load
+        for name in (
+          'send_seconds_per_message',
+          'send_seconds_per_byte',
+          'receive_seconds_per_message',
+          'receive_seconds_per_byte',
+        )
+      },
+    )
+
+
+class Corrected:
+  """A cost model and what was measured; see the module docstring.
+
+  Attributes:
+    costs: the CostModel with the fitted factors.
+    links: the LinkFactors.
+  """
+
+  def __init__(
+    self,
+    problem: placement_problem.PlacementProblem,
+    simulator: simulator_lib.Simulator,
+    costs: cost_model.CostModel,
+    links: LinkFactors,
+    known: np.ndarray,
+    seconds: np.ndarray,
+  ) -> None:
+    """Fits the residuals.
+
+    Args:
+      problem: G groups on D devices.
+      simulator: of the problem, with `costs`.
+      costs: the corrected CostModel.
+      links: the factors in it.
+      known: int32 `[K, G]`, measured candidates.
+      seconds: float `[K]`, their step times.
+    """
+    self.costs = costs
+    self.links = links
+    self._simulator = simulator
+    self._known = known
+    # A simulated step is what the simulator says.
+    exact = problem.devices.is_simulated
+    self._model_error = _EXACT if exact else _MODEL_ERROR
+    noise = _EXACT if exact else _NOISE
+    work = (costs.op_seconds * costs.op_runs[:, np.newaxis]).min(axis=1)
+    work = np.where(np.isfinite(work), work, 0.0)
+    shares = np.bincount(problem.op_group, work, minlength=problem.num_groups)
+    self._shares = shares / max(shares.sum(), 1e-30)
+    if len(known):
+      predicted = simulator.simulate(known).unbounded_seconds
+      self._errors = np.log(seconds / predicted)
+      kernel = self._kernel(known, known) + noise**2 * np.eye(len(known))
+      self._inverse = np.linalg.inv(kernel)
+
+  def predict(self, candidates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Predicts step times.
+
+    Args:
+      candidates: int32 `[B, G]`, legal.
+
+    Returns:
+      (seconds float64 `[B]`, NaN where it does not run; the standard deviation
+      of their logarithm, float64 `[B]`).
+    """
+    mean, deviation = self.residuals(candidates)
+    seconds = self._simulator.simulate(candidates).step_time_seconds
+    return seconds * np.exp(mean), deviation
+
+  def residuals(self, candidates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What the logarithm of a step time is off by.
+
+    Args:
+      candidates: int32 `[B, G]`, legal.
+
+    Returns:
+      (expected value float64 `[B]`, standard deviation float64 `[B]`).
+    """
+    count = len(candidates)
+    if not len(self._known):
+      return np.zeros(count), np.full(count, self._model_error)
+    cross = self._kernel(candidates, self._known)
+    explained = np.einsum('bk,kj,bj->b', cross, self._inverse, cross)
+    variance = np.maximum(self._model_error**2 - explained, 0.0)
+    return cross @ self._inverse @ self._errors, np.sqrt(variance)
+
+  def _kernel(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    differs = rows[:, np.newaxis, :] != columns[np.newaxis, :, :]
+    return self._model_error**2 * np.exp(-(differs @ self._shares) / _REACH)
+
+
+def fit(
+  problem: placement_problem.PlacementProblem,
+  costs: cost_model.CostModel,
+  trials: Sequence[trial_lib.Trial],
+  simulator: simulator_lib.Simulator | None = None,
+) -> Corrected:
+  """Fits a cost model to trials.
+
+  Args:
+    problem: G groups on D devices.
+    costs: of the problem, not corrected.
+    trials: of one search, any order; those that failed are left out.
+    simulator: of the problem, if there is one already; saves time.
+
+  Returns:
+    The Corrected.
+  """
+  simulator = simulator or simulator_lib.Simulator(problem, costs)
+  times = calibration.step_seconds(trials)
+  known = np.array([trials[i].candidate for i in times], np.int32)
+  known = known.reshape(len(times), problem.num_groups)
+  seconds = np.array(list(times.values()))
+  costs = _with_ops(problem, costs, simulator, known, seconds)
+  simulator = simulator.with_costs(costs)
+  splits = (known != known[:, :1]).any(axis=1)
+  links = _link_factors(costs, simulator, known[splits], seconds[splits])
+  costs = _with_links(costs, links)
+  return Corrected(
+    problem, simulator.with_costs(costs), costs, links, known, seconds
+  )
+
+
+def _with_ops(problem, costs, simulator, known, seconds):
+  """The costs with a factor on the ops of each device."""
+  factors = np.full(costs.num_devices, np.nan)
+  if len(known):
+    predicted = simulator.simulate(known).unbounded_seconds
+    for row, ratio in zip(known, seconds / predicted, strict=True):
+      device = _main_device(problem, costs, row)
+      if device is not None:
+        factors[device] = ratio
+  if np.isnan(factors).all():
+    return costs
+  factors[np.isnan(factors)] = np.nanmean(factors)
+  return costs.scaled(compute=factors)
+
+
+def _main_device(problem, costs, candidate) -> int | None:
+  """The device that does all work that another could do, or None."""
+  movable = problem.allowed.sum(axis=1) > 1
+  used = np.unique(candidate[movable] if movable.any() else candidate)
+  return int(used[0]) if len(used) == 1 else None
+
+
+def _with_links(costs, factors: LinkFactors) -> cost_model.CostModel:
+  return dataclasses.replace(
+    costs,
+    links=factors.of(costs.links),
+    host_links=factors.of(costs.host_links),
+  )
+
+
+def _link_factors(costs, simulator, known, seconds) -> LinkFactors:
+  """The factors that explain the splits best, one after the other."""
+  best = LinkFactors()
+  if not len(known):
+    return best
+  misfits: dict[LinkFactors, float] = {}
+
+  def misfit(factors: LinkFactors) -> float:
+    if factors not in misfits:
+      changed = simulator.with_costs(_with_links(costs, factors))
+      predicted = changed.simulate(known).unbounded_seconds
+      errors = np.log(predicted / seconds)
+      away = np.log2(dataclasses.astuple(factors))
+      misfits[factors] = (errors**2).sum() + _PRIOR * (away**2).sum()
+    return misfits[factors]
+
+  for _ in range(_PASSES):
+    before = best
+    for name in ('latency', 'load', 'transfer'):
+      best = min(
+        (
+          dataclasses.replace(best, **{name: _STEP**exponent})
+          for exponent in _EXPONENTS
+        ),
+        key=misfit,
+      )
+    if best == before:
+      break
+  return best

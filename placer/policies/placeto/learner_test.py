@@ -1,0 +1,159 @@
+"""Tests of learner.py: it learns, it resumes to the bit, it measures few."""
+
+import dataclasses
+import pathlib
+
+import numpy as np
+import tensorflow as tf
+from absl.testing import absltest
+
+from placer.core import errors
+from placer.policies import planning_costs
+from placer.policies.learning import evaluation
+from placer.policies.learning import training
+from placer.policies.placeto import config
+from placer.policies.placeto import learner
+from placer.testing import problems
+
+_TINY = config.PlacetoConfig(
+  hidden=8,
+  rounds=1,
+  episodes=4,
+  graphs=2,
+  epochs=2,
+  updates=60,
+  learning_rate_first=1e-2,
+  learning_rate_last=1e-3,
+  pretrained=False,
+)
+
+
+def _with_costs(problem):
+  return dataclasses.replace(problem, costs=planning_costs.of_problem(problem))
+
+
+def _graphs():
+  linked = problems.topology(2, linked=True)
+  return [
+    _with_costs(problems.two_chains(3, devices=linked)),
+    _with_costs(problems.chain(5, devices=linked)),
+    _with_costs(problems.fork_join(3, 2, devices=3)),
+  ]
+
+
+def _trainer(graphs, settings=_TINY, folder=None, seed=0):
+  evaluator = evaluation.Simulated(graphs)
+  references = [
+    evaluation.reference_seconds(problem, evaluator, i)
+    for i, problem in enumerate(graphs)
+  ]
+  made = learner.PlacetoLearner(graphs, settings, seed, references)
+  return training.Trainer(made, evaluator, folder=folder, checkpoint_updates=3)
+
+
+class PlacetoLearnerTest(absltest.TestCase):
+  def test_finds_the_best_placement_of_two_chains(self):
+    graphs = _graphs()[:1]
+    trainer = _trainer(graphs, dataclasses.replace(_TINY, graphs=1))
+    trainer.run(samples=600)
+    best = trainer.best[0].candidates[0]
+    self.assertLen(set(best[:3].tolist()), 1)
+    self.assertLen(set(best[3:].tolist()), 1)
+    self.assertNotEqual(best[0], best[3])
+    # Also what it draws without looking for the best.
+    self.assertGreater(np.mean([x['reward'] for x in trainer.curve[-8:]]), -0.7)
+
+  def test_leaves_a_chain_on_one_device(self):
+    graphs = _graphs()[1:2]
+    settings = dataclasses.replace(_TINY, graphs=1, random_start=0.0)
+    trainer = _trainer(graphs, settings)
+    trainer.run(samples=1500)
+    self.assertLen(set(trainer.best[0].candidates[0].tolist()), 1)
+    first = np.mean([line['reward'] for line in trainer.curve[:8]])
+    last = np.mean([line['reward'] for line in trainer.curve[-8:]])
+    self.assertGreater(last, first)
+
+  def test_papers_network_learns_two_chains(self):
+    graphs = _graphs()[:1]
+    settings = dataclasses.replace(
+      config.paper(),
+      rounds=2,
+      learning_rate_first=1e-2,
+      updates=80,
+      seconds_per_gb=None,
+      most_seconds=None,
+    )
+    trainer = _trainer(graphs, settings)
+    trainer.run(samples=1200)
+    best = trainer.best[0].candidates[0]
+    self.assertLen(set(best[:3].tolist()), 1)
+    self.assertNotEqual(best[0], best[3])
+
+  def test_equal_seeds_learn_the_same(self):
+    curves = []
+    for seed in (0, 0, 1):
+      trainer = _trainer(_graphs(), seed=seed)
+      trainer.run(samples=150)
+      curves.append(trainer.curve)
+    self.assertEqual(curves[0], curves[1])
+    self.assertNotEqual(curves[0], curves[2])
+
+  def test_goes_on_to_the_bit_also_within_a_round(self):
+    whole = _trainer(_graphs(), folder=self.create_tempdir().full_path)
+    whole.run(samples=300)
+    folder = self.create_tempdir().full_path
+    # The checkpoint is of every third update, a round has two graphs.
+    stopped = _trainer(_graphs(), folder=folder)
+    stopped.run(samples=130)
+    steps = sorted(
+      p.name for p in pathlib.Path(folder, 'checkpoints').glob('s*')
+    )
+    self.assertNotEmpty(steps)
+    resumed = _trainer(_graphs(), folder=folder)
+    self.assertGreater(resumed.updates, 0)
+    resumed.run(samples=300)
+    self.assertEqual(resumed.curve, whole.curve)
+    for one, other in zip(
+      whole.learner.network.trainable_variables,
+      resumed.learner.network.trainable_variables,
+      strict=True,
+    ):
+      np.testing.assert_array_equal(one, other)
+
+  def test_refuses_a_checkpoint_of_another_configuration(self):
+    folder = self.create_tempdir().full_path
+    _trainer(_graphs(), folder=folder).run(samples=60)
+    other = dataclasses.replace(_TINY, rounds=2, discount=0.5)
+    with self.assertRaisesRegex(
+      errors.UsageError, r'discount.*0\.97.*0\.5.*rounds'
+    ):
+      _trainer(_graphs(), other, folder=folder)
+
+  def test_proposes_few_last_states_to_measure(self):
+    made = _trainer(_graphs()[:1]).learner
+    proposal = made.propose(0, measured=True)
+    self.assertLen(proposal.candidates, _TINY.measured_episodes)
+    before = [tf.identity(v) for v in made.network.trainable_variables]
+    outcomes = evaluation.Simulated(made.problems)(0, proposal.candidates)
+    metrics = made.learn(proposal, outcomes)
+    self.assertContainsSubset(
+      ('reward', 'baseline', 'entropy', 'gradient_norm'), metrics
+    )
+    after = made.network.trainable_variables
+    changed = [
+      (old.numpy() != new.numpy()).any()
+      for old, new in zip(before, after, strict=True)
+    ]
+    self.assertTrue(any(changed))
+
+  def test_all_states_count_as_samples(self):
+    trainer = _trainer(_graphs()[:1], dataclasses.replace(_TINY, graphs=1))
+    proposal = trainer.learner.propose(0)
+    for before, after in zip(proposal.candidates, proposal.candidates[1:]):
+      self.assertLessEqual((before != after).sum(), len(before))
+    self.assertGreaterEqual(len(proposal.candidates), _TINY.episodes)
+    self.assertLessEqual(len(proposal.candidates), _TINY.episodes * 7)
+
+
+if __name__ == '__main__':
+  absltest.main()
