@@ -75,7 +75,8 @@ def measure(
       ).seconds
     }
   elif registry.get(policy).is_learned:
-    found = _learned(problem, policy, seed, samples)
+    config = registry.get(policy).configs['default']
+    found = learned(problem, policy, config, seed, samples)
   else:
     found = _planned(problem, policy, seed)
   return found | {'wall_seconds': round(time.monotonic() - begin, 1)}
@@ -98,7 +99,25 @@ def _planned(problem, policy: str, seed: int) -> dict[str, Any]:
   }
 
 
-def _learned(problem, policy: str, seed: int, samples: int) -> dict[str, Any]:
+def learned(
+  problem: placement_problem.PlacementProblem,
+  policy: str,
+  config: Any,
+  seed: int,
+  samples: int,
+) -> dict[str, Any]:
+  """Trains a learned policy in simulation.
+
+  Args:
+    problem: with costs.
+    policy: its name.
+    config: of its kind.
+    seed: of it.
+    samples: placements.
+
+  Returns:
+    JSON values: step_seconds, samples, samples_to_near and curve.
+  """
   # TensorFlow is for those who learn.
   from placer.policies.learning import evaluation
   from placer.policies.learning import training
@@ -107,7 +126,7 @@ def _learned(problem, policy: str, seed: int, samples: int) -> dict[str, Any]:
   evaluator = evaluation.Simulated([problem])
   learner = kind.make_learner(
     [problem],
-    kind.configs['default'],
+    config,
     seed,
     [evaluation.reference_seconds(problem, evaluator)],
   )
@@ -190,6 +209,6 @@ if __name__ == '__main__':
   )
   _SEEDS = flags.DEFINE_integer('seeds', 3, 'Seeds 0 …', lower_bound=1)
   _SAMPLES = flags.DEFINE_integer(
-    'samples', 3072, 'Placements of a learned policy.', lower_bound=1
+    'samples', 2048, 'Placements of a learned policy.', lower_bound=1
   )
   app.run(main)

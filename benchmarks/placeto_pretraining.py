@@ -11,6 +11,8 @@ At the end, and each `--save_rounds`, the weights are written as text to
 """
 
 import dataclasses
+import hashlib
+import pickle
 import sys
 import time
 from collections.abc import Sequence
@@ -20,6 +22,7 @@ from absl import app
 from absl import flags
 
 from benchmarks import families
+from placer.core import cache_folder
 from placer.core import placement_problem
 from placer.devices import target
 from placer.policies.learning import evaluation
@@ -87,6 +90,11 @@ def problems(
   Returns:
     Problems with costs; a graph is on `count` different kinds of devices.
   """
+  key = repr((sorted(names), split, count, seed, DEVICES))
+  digest = hashlib.sha256(key.encode()).hexdigest()[:16]
+  file = cache_folder.find('placeto_pretraining') / f'{digest}.pickle'
+  if file.exists():
+    return pickle.loads(file.read_bytes())
   rng = np.random.default_rng(seed)
   found = []
   for name in names:
@@ -95,6 +103,7 @@ def problems(
     ):
       for i in rng.choice(len(DEVICES), count, replace=False):
         found.append(on_devices(problem, DEVICES[i]))
+  file.write_bytes(pickle.dumps(found))
   return found
 
 

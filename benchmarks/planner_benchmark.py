@@ -6,8 +6,8 @@ For training steps of built-in models on simulated devices, coarsened to
 `--groups`: the best suggestion of every policy, simulated on the coarse problem
 (what the bound is of) and op by op, the seconds that planning took, and how far
 the step is at most above the best there is: "within x % of the bound". The
-bound is that of `placer/policies/lower_bound.py`, with CP-SAT for
-`--bound_seconds` where the problem is small enough; `by` says what proved it.
+bound is that of `placer/policies/lower_bound.py`, found in `--bound_seconds`;
+`by` says what proved it. `bounds_benchmark.py` has more on bounds.
 Times in seconds of a step; nothing is run on devices.
 """
 
@@ -228,6 +228,6 @@ if __name__ == '__main__':
   _POLICIES = flags.DEFINE_list(
     'policies', list(POLICIES), 'Policies, a row each.'
   )
-  _BOUND_SECONDS = flags.DEFINE_float('bound_seconds', 60, 'For CP-SAT.')
+  _BOUND_SECONDS = flags.DEFINE_float('bound_seconds', 60, 'For the bound.')
   _SEED = flags.DEFINE_integer('seed', 0, 'Of the policies.')
   app.run(main)

@@ -1,10 +1,10 @@
 """The members of a family as PlacementProblems, made once and then cached.
 
-Making one takes 3 to 8 s (building the graph, importing, coarsening), reading
-it again some 0.1 s, most of it for the costs. A file in the cache folder is
-named by what decides its content: the member's configuration, the types of the
-devices, the number of groups, the sources that make it and TensorFlow's
-version. So the problems on two and on eight GPUs are one file.
+Making one takes seconds (building the graph, importing, coarsening), reading it
+again does none of these, only the costs. A file in the cache folder is named by
+what decides its content: the member's configuration, the types of the devices,
+the number of groups, the sources that make it and TensorFlow's version. So the
+problems on two and on eight GPUs are one file.
 """
 
 import functools

@@ -176,10 +176,30 @@ class FilesTest(absltest.TestCase):
     self.assertLen(
       self._load('out', 'report.json')['trials'], len(report['trials'])
     )
+
+  def test_measure_traces_the_step(self):
+    names = ('weight', 'left/MatMul', 'left/Relu', 'right/MatMul', 'sum')
+    placement.Placement(dict.fromkeys(names, '/device:CPU:1')).save(
+      os.path.join(self.folder, 'placement.json')
+    )
+    arguments = (
+      'measure',
+      '--graph=fork.pb',
+      '--placement=placement.json',
+      '--trace',
+    )
     done = _placer(
-      'measure', *arguments, '--placement=out/placement.json', cwd=self.folder
+      *arguments, '--devices=logical:2', '--final_steps=6', cwd=self.folder
     )
     self.assertEqual(done.returncode, 0, done.stderr)
+    self.assertIn('trace_measured.json', done.stdout)
+    events = self._load('trace_measured.json')['traceEvents']
+    bars = {event['name']: event for event in events if event['ph'] == 'X'}
+    self.assertContainsSubset({'left/MatMul', 'right/MatMul', 'sum'}, bars)
+    self.assertEqual(bars['sum']['pid'], 1)
+    done = _placer(*arguments, '--devices=simulated:k80x2', cwd=self.folder)
+    self.assertEqual(done.returncode, 1, done.stderr)
+    self.assertIn('trace_predicted.json', done.stderr)
 
   def test_a_killed_search_goes_on(self):
     arguments = (

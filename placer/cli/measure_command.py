@@ -5,12 +5,18 @@
 Runs the placement and each single device on the real devices, steps taken in
 turn, and prints medians, quartiles and the paired ratio with its interval.
 --devices is by default what the placement was found for; simulated ones are
-simulated again.
+simulated again. --trace writes one step that was run, beside the placement:
+
+    trace_measured.json    ops and transfers as a Chrome trace, to be compared
+                           with the trace_predicted.json of `placer place`
 """
 
+import os
 from collections.abc import Sequence
 
+import numpy as np
 from absl import flags
+from absl import logging
 
 from placer.cli import graph_flags
 from placer.cli import job as job_lib
@@ -20,13 +26,21 @@ from placer.cli import whole_host
 from placer.core import errors
 from placer.core import placement as placement_lib
 from placer.core import placement_problem
+from placer.core import search_result
+from placer.measurers import session_measurer
+from placer.measurers import step_timeline
+from placer.measurers.processes import lane as lane_lib
 from placer.policies import base as policies_base
 from placer.policies import registry
+from placer.reports import chrome_trace
+from placer.reports import executed_trace
 from placer.reports import json_report
 from placer.reports import table
 from placer.search import loop
 
 SUMMARY = 'time one placement again'
+TRACE = 'trace_measured.json'
+_TRACED_STEPS = 6
 
 
 class _Given(policies_base.Policy):
@@ -67,6 +81,13 @@ def define(values: flags.FlagValues) -> None:
   flags.DEFINE_string(
     'report', '', 'Write a report.json here.', flag_values=values
   )
+  flags.DEFINE_boolean(
+    'trace',
+    False,
+    f'Write {TRACE}, one step that was run, beside the placement; for '
+    'ui.perfetto.dev.',
+    flag_values=values,
+  )
 
 
 def run(values: flags.FlagValues, command: Sequence[str]) -> int:
@@ -80,7 +101,8 @@ def run(values: flags.FlagValues, command: Sequence[str]) -> int:
     The exit code, 0.
 
   Raises:
-    UsageError: --placement is missing or not of this graph.
+    UsageError: --placement is missing or not of this graph, or --trace of
+      simulated devices.
     NoFeasiblePlacementError: the placement does not run.
   """
   if not values.placement:
@@ -89,7 +111,7 @@ def run(values: flags.FlagValues, command: Sequence[str]) -> int:
     )
   placement = placement_lib.load(paths.user_path(values.placement))
   values.devices = values.devices or placement.devices_spec or 'auto'
-  job = job_lib.load(values)
+  job = _load(values)
   problem = job.problem
   candidate = _candidate(problem, placement)
   with job.measurer(values, '') as measurer:
@@ -104,21 +126,58 @@ def run(values: flags.FlagValues, command: Sequence[str]) -> int:
       config=job.search_config(values),
     )
     result = whole_host.add(result, measurer)
-  print(table.render(result), end='')
+    print(table.render(result), end='')
+    failed = _failures(result)
+    if values.trace and not failed:
+      folder = os.path.dirname(paths.user_path(values.placement))
+      _write_trace(measurer, problem, candidate, os.path.join(folder, TRACE))
   if values.report:
     report = json_report.build(result, command=command, seed=values.seed)
     json_report.write(report, paths.user_path(values.report))
-  failed = [
-    row
-    for row in result.rows
-    if row.policy == _Given.name and not row.measurement.ok
-  ]
   if failed:
     raise errors.NoFeasiblePlacementError(
       f'The placement does not run: {failed[0].measurement.status.value}: '
       f'{failed[0].measurement.reason}'
     )
   return 0
+
+
+def _load(values: flags.FlagValues) -> job_lib.Job:
+  job = job_lib.load(values)
+  if values.trace and job.is_simulated:
+    raise errors.UsageError(
+      f'--trace shows a step that was run; on --devices={values.devices} none '
+      'is. `placer place` writes trace_predicted.json for them.'
+    )
+  return job
+
+
+def _failures(
+  result: search_result.SearchResult,
+) -> list[search_result.Row]:
+  return [
+    row
+    for row in result.rows
+    if row.policy == _Given.name and not row.measurement.ok
+  ]
+
+
+def _write_trace(
+  measurer: session_measurer.SessionMeasurer,
+  problem: placement_problem.PlacementProblem,
+  candidate: np.ndarray,
+  path: str,
+) -> None:
+  """Traces a step; the times above stand without it."""
+  try:
+    traces = measurer.trace(problem, candidate, steps=_TRACED_STEPS)
+    step = step_timeline.choose(traces, problem.devices.names)
+  except (lane_lib.FailedError, ValueError) as error:
+    logging.warning('There is no trace of the step: %s', error)
+    return
+  built = executed_trace.build(step, problem.devices.devices, label=_Given.name)
+  chrome_trace.write(built, path)
+  print(f'A step that was run is in {path}; open it in ui.perfetto.dev.')
 
 
 def _candidate(

@@ -5,8 +5,8 @@
     placer train --model=rnnlm --devices=local:2 --evaluate=devices
 
 A policy that takes many graphs learns them all at once with --graphs; the
-others learn one. Placements are simulated in batches, by the costs of the devices, or
-with --evaluate=devices run on them. Writes, in --output_dir:
+others learn one. Placements are simulated in batches, by the costs of the
+devices, or with --evaluate=devices run on them. Writes, in --output_dir:
 
     checkpoints/    weights, optimizer, baselines: for place --checkpoint=…
     curve.jsonl     a line an update: samples, best, reward, entropy …

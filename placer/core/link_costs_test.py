@@ -10,13 +10,21 @@ from placer.testing import problems
 
 class LinkCostsTest(absltest.TestCase):
   def test_of_measured_links(self):
-    found = link_costs.of_topology(
-      problems.topology(3, linked=True), send_seconds_per_message=1e-4
+    devices = problems.topology(3, linked=True)
+    links = tuple(
+      dataclasses.replace(
+        link, load_seconds=1e-4 * link.source, load_seconds_per_byte=1e-10
+      )
+      for link in devices.links
     )
+    found = link_costs.of_topology(dataclasses.replace(devices, links=links))
     self.assertEqual(found.latency_seconds[0, 2], 0.0006)
     self.assertEqual(found.bytes_per_second[2, 1], 1.2e9)
     self.assertEqual(found.send_seconds_per_message[1, 0], 1e-4)
-    self.assertEqual(found.receive_seconds_per_byte[1, 0], 0.0)
+    self.assertEqual(found.receive_seconds_per_message[2, 0], 2e-4)
+    self.assertEqual(found.send_seconds_per_message[0, 1], 0.0)
+    self.assertEqual(found.send_seconds_per_byte[0, 1], 1e-10)
+    self.assertEqual(found.receive_seconds_per_byte[1, 0], 1e-10)
     self.assertLen(set(found.channel.ravel().tolist()), 9)
     self.assertEqual(found.num_channels, 9)
 

@@ -11,6 +11,9 @@ Letters: `N` ops, `T` tensors of the OpGraph.
   tensor_bytes: int64 `[T]`, what was allocated for a tensor; -1 where nothing
     was seen of it.
   shares_tensor: int32 `[T]`, the input whose buffer a tensor took over, or -1.
+  persistent_bytes: what the device held all through a step: variables,
+    constants, and what kernels keep for themselves, such as weights in another
+    layout; 0 where nothing was seen of it.
   step_seconds: the median of untraced steps between the traced ones.
 
 Invariants, checked on construction: lengths agree, nothing is negative but
@@ -33,6 +36,7 @@ class StepProfile:
   temporary_bytes: np.ndarray
   tensor_bytes: np.ndarray
   shares_tensor: np.ndarray
+  persistent_bytes: int
   step_seconds: float
 
   def __post_init__(self) -> None:
@@ -77,4 +81,6 @@ class StepProfile:
     values = {
       field.name: arrays[field.name] for field in dataclasses.fields(cls)
     }
-    return cls(**values | {'step_seconds': float(values['step_seconds'])})
+    values['persistent_bytes'] = int(values['persistent_bytes'])
+    values['step_seconds'] = float(values['step_seconds'])
+    return cls(**values)

@@ -17,7 +17,9 @@ class LinkCacheTest(absltest.TestCase):
       mock.patch.dict(os.environ, {'PLACER_CACHE_DIR': str(self.folder)})
     )
     self.topology = target.resolve('logical:2')
-    self.links = (device.Link(0, 1, 1e-4, 1e9, ((4, 1e-4), (8, 2e-4))),)
+    self.links = (
+      device.Link(0, 1, 1e-4, 1e9, ((4, 1e-4), (8, 2e-4)), 2e-5, 3e-10),
+    )
 
   def test_gives_back_what_was_saved(self):
     self.assertIsNone(link_cache.load(self.topology))
@@ -29,7 +31,14 @@ class LinkCacheTest(absltest.TestCase):
   def test_a_broken_file_counts_as_none(self):
     link_cache.save(self.topology, self.links)
     (path,) = (self.folder / 'links').iterdir()
-    for text in ('', '[]', '{"schema": 0}', '{"schema": 1, "links": [[1]]}'):
+    before_loads = '{"schema": 1, "links": [[0, 1, 1e-4, 1e9, []]]}'
+    for text in (
+      '',
+      '[]',
+      '{"schema": 0}',
+      '{"schema": 2, "links": [[1]]}',
+      before_loads,
+    ):
       path.write_text(text)
       self.assertIsNone(link_cache.load(self.topology))
 

@@ -14,6 +14,13 @@ class LinkFitTest(absltest.TestCase):
     np.testing.assert_allclose(link.bytes_per_second, 1.2e9, rtol=1e-6)
     self.assertEqual((link.source, link.target), (0, 1))
     self.assertEqual(link.samples[0][0], 4)
+    self.assertEqual((link.load_seconds, link.load_seconds_per_byte), (0, 0))
+
+  def test_keeps_the_load(self):
+    link = link_fit.fit(0, 1, [(4, 1e-3)], (2e-5, 3e-10))
+    self.assertEqual(
+      (link.load_seconds, link.load_seconds_per_byte), (2e-5, 3e-10)
+    )
 
   def test_noise_of_ten_percent_is_borne(self):
     rng = np.random.default_rng(0)

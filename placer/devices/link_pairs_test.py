@@ -16,7 +16,7 @@ class LinkPairsTest(absltest.TestCase):
     pairs = link_pairs.to_measure(topology)
     self.assertLen(pairs, 12)
     measured = [
-      device.Link(*pair, 1e-3 * (1 + i), 1e9, ((4, 1e-3),))
+      device.Link(*pair, 1e-3 * (1 + i), 1e9, ((4, 1e-3),), 1e-5 * i, 1e-10)
       for i, pair in enumerate(pairs)
     ]
     links = link_pairs.complete(topology, measured)
@@ -24,6 +24,8 @@ class LinkPairsTest(absltest.TestCase):
     self.assertContainsSubset(measured, links)
     other = next(link for link in links if not link.samples)
     self.assertAlmostEqual(other.latency_seconds, 6.5e-3)
+    self.assertAlmostEqual(other.load_seconds, 5.5e-5)
+    self.assertEqual(other.load_seconds_per_byte, 1e-10)
 
   def test_each_kind_of_pair_is_measured(self):
     stem = '/job:localhost/replica:0/task:0/device:'

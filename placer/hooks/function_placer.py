@@ -63,12 +63,13 @@ class FunctionPlacer:
     self._given = function
     self._private = traced_function.polymorphic(function)
     self._searches = 0
-    self._known: placement_lib.Placement | None = None
-    # Ops that the placement was found for: {op path: type}; None for a
-    # placement that was given.
-    self._placed_ops: Mapping[str, str] | None = None
+    # Each placement with the ops that it was found for, {op path: type}; None
+    # for one that was given. The newest is the last.
+    self._known: list[
+      tuple[placement_lib.Placement, Mapping[str, str] | None]
+    ] = []
     if options.placement is not None:
-      self._found(self._here(options.placement), None)
+      self._known.append((self._here(options.placement), None))
     if getattr(self._private, '_jit_compile', None):
       self._jit_compiled()
 
@@ -153,10 +154,18 @@ class FunctionPlacer:
     args: Sequence[Any],
   ) -> placement_lib.Placement | None:
     """The placement of a trace; None to run it as it is."""
-    known = self._known
-    if known is None:
+    if not self._known:
       return self._search(traced, inlined, args)
-    same, total = self._correspondence(inlined, known)
+    ops = {
+      path: kind
+      for path, kind in inlined.op_types.items()
+      if kind not in _BY_SHAPE
+    }
+    known, same = max(
+      ((each[0], _corresponding(ops, *each)) for each in self._known),
+      key=lambda pair: pair[1],
+    )
+    total = len(ops)
     if same == total:
       return known
     choice = self.options.if_changed
@@ -180,30 +189,6 @@ class FunctionPlacer:
       return self._search(traced, inlined, args)
     return known if choice == options_lib.REUSE else None
 
-  def _correspondence(
-    self,
-    inlined: reimport.InlinedFunction,
-    known: placement_lib.Placement,
-  ) -> tuple[int, int]:
-    """(ops of a trace that the placement is for, all ops that matter)."""
-    ops = {
-      path: kind
-      for path, kind in inlined.op_types.items()
-      if kind not in _BY_SHAPE
-    }
-    if self._placed_ops is None:
-      return sum(path in known.devices for path in ops), len(ops)
-    placed = self._placed_ops
-    return sum(placed.get(path) == kind for path, kind in ops.items()), len(ops)
-
-  def _found(
-    self,
-    placement: placement_lib.Placement,
-    op_types: Mapping[str, str] | None,
-  ) -> None:
-    self._known = placement
-    self._placed_ops = op_types
-
   def _search(
     self,
     traced: traced_function.TracedFunction,
@@ -213,16 +198,19 @@ class FunctionPlacer:
     options = self.options
     topology = target.resolve(options.devices)
     process_devices.check(topology)
+    if not inlined.op_types:
+      return None
     if sentence := target.nothing_to_place(topology):
       logging.warning('%s runs as it is. %s', self.name, sentence)
       return None
+    example = call_in_progress.values(traced, args)
     pinned = {}
     if not process_devices.is_elsewhere(topology):
       pinned = variable_devices.pinned(
-        traced, topology, move_variables=options.move_variables
+        traced, topology, example, move_variables=options.move_variables
       )
     with tf.init_scope():  # values of variables cannot be read in a graph
-      step = step_graph.build(traced, call_in_progress.values(traced, args))
+      step = step_graph.build(traced, example)
     problem = function_search.problem_of(step, topology, pinned)
     found = function_search.find(
       self.name, step, problem, options, self._output_dir()
@@ -232,7 +220,7 @@ class FunctionPlacer:
         self.name, topology, found.placement, found.path
       )
     placement = self._here(found.placement)
-    self._found(placement, inlined.op_types)
+    self._known.append((placement, inlined.op_types))
     return placement
 
   def _here(
@@ -249,3 +237,14 @@ class FunctionPlacer:
     if not folder or self._searches == 1:
       return folder
     return os.path.normpath(folder) + f'-{self._searches}'
+
+
+def _corresponding(
+  ops: Mapping[str, str],
+  placement: placement_lib.Placement,
+  placed: Mapping[str, str] | None,
+) -> int:
+  """How many of these ops {path: type} a placement is for."""
+  if placed is None:
+    return sum(path in placement.devices for path in ops)
+  return sum(placed.get(path) == kind for path, kind in ops.items())

@@ -6,8 +6,8 @@ are measured again, and the answer is never slower than the best single device.
 
 Found placements are kept, by what decides them: the graph (ops, types, sizes,
 edges), the devices, what may not be moved, the policies, and the versions of
-placer and TensorFlow. A kept placement counts whatever the budget was that
-found it; `use_cache=False` searches anew.
+Python, placer, TensorFlow and numpy. A kept placement counts whatever the
+budget was that found it; `use_cache=False` searches anew.
 """
 
 import dataclasses
@@ -17,10 +17,8 @@ import pathlib
 import tempfile
 from collections.abc import Mapping
 
-import tensorflow as tf
 from absl import logging
 
-import placer
 from placer.core import cache_folder
 from placer.core import device as device_lib
 from placer.core import errors
@@ -127,8 +125,7 @@ def _cache_file(
     (
       problem.fingerprint,
       options.policies,
-      placer.__version__,
-      tf.__version__,
+      sorted(json_report.package_versions().items()),
     )
   )
   digest = hashlib.sha256(text.encode()).hexdigest()[:16]

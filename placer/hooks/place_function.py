@@ -25,6 +25,7 @@ from placer.hooks import traced_function
 
 
 def placed(
+  function: Callable[..., Any] | None = None,
   *,
   devices: str = 'auto',
   policy: str = 'portfolio',
@@ -39,10 +40,12 @@ def placed(
   allow_side_effects: tuple[str, ...] = (),
   use_cache: bool = True,
   seed: int = 0,
-) -> Callable[[Callable[..., Any]], placed_function.PlacedFunction]:
+) -> Any:
   """A decorator: the function runs under a placement, found at its first call.
 
   Args:
+    function: what is decorated, if `@placer.placed` is written without
+      parentheses.
     devices: as `--devices`: 'auto', 'GPU:0,GPU:1', 'logical:3', 'local:2'. Of
       workers (`local:N`) a placement is found and written, but it cannot run
       here.
@@ -69,7 +72,8 @@ def placed(
     seed: of made inputs, policies and intervals.
 
   Returns:
-    A decorator for functions and methods, tf.function or not.
+    A decorator for functions and methods, tf.function or not; of a function,
+    the placed function.
 
   Raises:
     UsageError: an argument makes no sense, or, when it decorates, the function
@@ -97,6 +101,8 @@ def placed(
     use_cache=use_cache,
     seed=seed,
   )
+  if function is not None:
+    return placed_function.make(function, options)
   return functools.partial(placed_function.make, options=options)
 
 

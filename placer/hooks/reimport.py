@@ -181,9 +181,10 @@ def into_default_graph(
   operations = graph.get_operations()[before:]
   handle_data.restore(operations)
   backward_devices.keep(operations)
-  return traced.function_type.pack_output(
-    [made[name] for name in function.outputs]
-  )
+  outputs = [made[name] for name in function.outputs]
+  for output, shape in zip(outputs, traced.output_shapes, strict=True):
+    output.set_shape(shape)  # an import does not know all of them again
+  return traced.function_type.pack_output(outputs)
 
 
 def _register(graph_def: graph_pb2.GraphDef) -> None:

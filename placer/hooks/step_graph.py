@@ -18,7 +18,7 @@ is one of the function.
 """
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -38,7 +38,8 @@ from placer.measurers import side_effects
 
 # A variable of at most so many bytes starts with its value.
 _SMALL_BYTES = 4096
-_ASSERTIONS = frozenset(('Assert',))
+# What has no effect but to check, or to make a writer of files write.
+_LEFT_OUT = frozenset(('Assert', 'FlushSummaryWriter', 'CloseSummaryWriter'))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -85,7 +86,7 @@ def build(
   )
   for name in traced.resources:
     _own_resource(graph_def, placeholders[name], traced, captured, initializers)
-  _without_side_effects(graph_def)
+  _without_side_effects(graph_def, traced.resources)
   _tie_slots(graph_def, traced)
   values = _values(traced, arguments, captured)
   imported = prepare.prepare(
@@ -198,19 +199,20 @@ def _tie_slots(
       node.attr['_class'].list.s.append(f'loc:@{variable}'.encode())
 
 
-def _without_side_effects(graph_def: graph_pb2.GraphDef) -> None:
+def _without_side_effects(
+  graph_def: graph_pb2.GraphDef, resources: Collection[str]
+) -> None:
   """Ops that only check or write become NoOps that wait for their inputs."""
   bodies = [graph_def.node] + [f.node_def for f in graph_def.library.function]
   for nodes in bodies:
     in_body = nodes is not bodies[0]
     for node in nodes:
-      if node.op in _ASSERTIONS or (
+      if node.op in _LEFT_OUT or (
         node.op in side_effects.OP_TYPES and not _has_outputs(node.op)
       ):
         edges = [edge for edge in node.input if not _is_argument(edge, in_body)]
-        waits = dict.fromkeys(
-          '^' + edge.removeprefix('^').partition(':')[0] for edge in edges
-        )
+        names = [edge.removeprefix('^').partition(':')[0] for edge in edges]
+        waits = dict.fromkeys('^' + n for n in names if n not in resources)
         name = node.name
         node.Clear()
         node.name, node.op = name, 'NoOp'

@@ -11,8 +11,9 @@ was traced.
     ones.
   captured: the captured tensors, in the order of the last `inputs`.
   outputs: the output tensors, 'x:0', composites flattened.
+  output_shapes: their static shapes.
   control_outputs: names of the ops that run for their side effects.
-  variables: {name of a placeholder: the captured or passed tf.Variable}.
+  variables: {name of a placeholder: the captured tf.Variable}.
   accessed: every variable that the function reads or writes.
   resources: {name of a placeholder: its handle data} of resource inputs; None
     where TensorFlow does not know what the resource is.
@@ -43,6 +44,7 @@ class TracedFunction:
   inputs: tuple[str, ...]
   captured: tuple[Any, ...]
   outputs: tuple[str, ...]
+  output_shapes: tuple[tf.TensorShape, ...]
   control_outputs: tuple[str, ...]
   variables: Mapping[str, tf.Variable]
   accessed: tuple[tf.Variable, ...]
@@ -155,6 +157,7 @@ def trace(
     inputs=inputs,
     captured=captured,
     outputs=tuple(_renamed_tensor(t.name, renamed) for t in graph.outputs),
+    output_shapes=tuple(tensor.shape for tensor in graph.outputs),
     control_outputs=tuple(op.name for op in graph.control_outputs),
     variables=_variables(graph.variables, inputs[-len(captured) :], captured)
     if captured

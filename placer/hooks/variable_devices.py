@@ -10,7 +10,7 @@ go on with a copy that nobody updates. So the old resource is left with an empty
 value of another rank, and such a function fails instead.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import tensorflow as tf
 from tensorflow.core.framework import graph_pb2
@@ -20,19 +20,28 @@ from placer.core import errors
 from placer.hooks import traced_function
 
 
-def current(traced: traced_function.TracedFunction) -> dict[str, str]:
-  """Where the resources that a function captures are.
+def current(
+  traced: traced_function.TracedFunction,
+  arguments: Sequence[tf.Tensor] | None = None,
+) -> dict[str, str]:
+  """Where the resources of a function are.
 
   Args:
     traced: the function.
+    arguments: its arguments' tensors, for the handles among them; None where
+      they are not known.
 
   Returns:
-    {placeholder: full device name}.
+    {placeholder: full device name}, of captured and passed resources.
   """
-  names = traced.inputs[len(traced.inputs) - len(traced.captured) :]
+  first = len(traced.inputs) - len(traced.captured)
+  known = [
+    *zip(traced.inputs[first:], traced.captured, strict=True),
+    *zip(traced.inputs, arguments or ()),
+  ]
   return {
     name: device_lib.canonical(tensor.device)
-    for name, tensor in zip(names, traced.captured, strict=True)
+    for name, tensor in known
     if tensor.dtype == tf.resource and tensor.device
   }
 
@@ -40,6 +49,7 @@ def current(traced: traced_function.TracedFunction) -> dict[str, str]:
 def pinned(
   traced: traced_function.TracedFunction,
   topology: device_lib.DeviceTopology,
+  arguments: Sequence[tf.Tensor] | None = None,
   *,
   move_variables: bool,
 ) -> dict[str, int]:
@@ -48,8 +58,9 @@ def pinned(
   Args:
     traced: the function.
     topology: the devices.
-    move_variables: whether variables may be moved afterwards; other resources
-      (tables) never are.
+    arguments: as of `current`.
+    move_variables: whether captured variables may be moved afterwards; passed
+      ones, and other resources (tables), never are.
 
   Returns:
     {placeholder: index of its device}.
@@ -58,7 +69,7 @@ def pinned(
     UsageError: a resource is on none of the devices.
   """
   found = {}
-  for name, device in current(traced).items():
+  for name, device in current(traced, arguments).items():
     if move_variables and name in traced.variables:
       continue
     if device not in topology.names:

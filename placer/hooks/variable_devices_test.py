@@ -6,6 +6,9 @@ from absl.testing import absltest
 import placer
 from placer.core import errors
 from placer.core import placement as placement_lib
+from placer.devices import target
+from placer.hooks import traced_function
+from placer.hooks import variable_devices
 from placer.testing import logical_devices
 from placer.testing import placed_pairs
 
@@ -68,6 +71,27 @@ class VariablesTest(absltest.TestCase):
     self.assertEmpty(ran.moved_ops)
     self.assertEqual(variable.device, logical_devices.name(2))
     self.assertEqual(ran.actual['AssignAddVariableOp'], variable.device)
+
+  def test_a_search_knows_where_passed_variables_are(self):
+    with tf.device('/device:CPU:1'):
+      variable, captured = tf.Variable(normal(4)), tf.Variable(normal(4))
+    function = tf.function(lambda v, x: v.assign_add(captured * x))
+    traced = traced_function.trace(function, [variable, normal(4)], {}, 'f')
+    arguments = traced.flat_inputs([variable, normal(4)], {})
+    topology = target.resolve('logical:3')
+    pinned = variable_devices.pinned(
+      traced, topology, arguments, move_variables=False
+    )
+    self.assertLen(pinned, 2)
+    self.assertEqual(set(pinned.values()), {1})
+    pinned = variable_devices.pinned(
+      traced, topology, arguments, move_variables=True
+    )
+    self.assertEqual(pinned, {traced.inputs[0]: 1})
+    with self.assertRaisesRegex(errors.UsageError, 'is on .*CPU:1, which is'):
+      variable_devices.pinned(
+        traced, target.resolve('CPU:0'), arguments, move_variables=False
+      )
 
   def test_variables_made_in_the_first_call(self):
     made = []

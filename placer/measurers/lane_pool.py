@@ -23,9 +23,6 @@ from placer.measurers.processes import lane_spec
 from placer.measurers.processes import memory_cap
 from placer.measurers.processes import nursery as nursery_lib
 
-# A placement's setup may take so many times as long as the slowest so far.
-_SETUP_SPREAD = 5.0
-
 
 @dataclasses.dataclass
 class _Held:
@@ -296,17 +293,5 @@ class LanePool:
     )
 
   def _timeouts(self) -> dict[str, float]:
-    options = self._options
     retry = memory_cap.RETRY_SECONDS if self._layout.memory_limits else 0.0
-    # TensorFlow optimises and partitions within the first step. How long that
-    # takes is known once a candidate has run; a step that never ends then
-    # costs less than the whole time for setting up.
-    first = options.setup_timeout_seconds
-    if self._slowest_setup is not None:
-      first = min(first, _SETUP_SPREAD * self._slowest_setup)
-    return {
-      'start': options.setup_timeout_seconds,
-      'setup': options.setup_timeout_seconds + retry,
-      'first step': first + options.step_timeout_seconds + retry,
-      'step': options.step_timeout_seconds + retry,
-    }
+    return self._options.timeouts(self._slowest_setup, retry)

@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from tensorflow.core.framework import graph_pb2
+from tensorflow.core.protobuf import config_pb2
 
 from placer.core import program as program_lib
 from placer.core import step_profile
@@ -154,7 +155,7 @@ class LaneServer:
     traces = []
     for _ in range(steps):
       self._announce('step')
-      traces.append(self._session.traced_step().SerializeToString())
+      traces.append(self._traced_step().SerializeToString())
     return tuple(traces)
 
   def profile(
@@ -171,7 +172,7 @@ class LaneServer:
       The StepProfile.
     """
     self.load(None, _PROFILE_WARM_UP_STEPS)
-    self._session.traced_step()  # the first one sets up the tracers
+    self._traced_step()  # the first one sets up the tracers
     traces, times = [], []
     end = time.perf_counter() + seconds
     while len(traces) < _MIN_TRACES or (
@@ -179,7 +180,7 @@ class LaneServer:
     ):
       self._announce('step')
       times.append(self._session.step())
-      traces.append(self._session.traced_step())
+      traces.append(self._traced_step())
     self.unload()
     return step_trace.read(
       traces, self._op_names, tensor_source, device, statistics.median(times)
@@ -236,6 +237,9 @@ class LaneServer:
       self._session.close()
       self._session = None
       gc.collect()
+
+  def _traced_step(self) -> config_pb2.RunMetadata:
+    return self._session.traced_step(kernels=self._layout.gpus > 0)
 
   def _open(
     self,

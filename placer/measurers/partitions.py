@@ -17,7 +17,7 @@ partitions; the op `loop@body/add` is then called `loop/body/_12/add`.
 import dataclasses
 import hashlib
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from tensorflow.core.framework import graph_pb2
 from tensorflow.core.framework import node_def_pb2
@@ -65,16 +65,11 @@ def read(
   """
   where: dict[str, str] = {}
   kernels: set[str] = set()
-  crossings = {
-    node.name
-    for graph_def in metadata.partition_graphs
-    for node in graph_def.node
-    if node.op in _CROSSINGS
-  }
+  left_out = crossings(metadata.partition_graphs)
   for graph_def in metadata.partition_graphs:
     for node in graph_def.node:
       name = _NUMBER.sub('', node.name)
-      if node.op not in _CROSSINGS and not _carries_control(node, crossings):
+      if node.name not in left_out:
         where[name] = node.device
       if node.op in _FUNCTIONAL:
         kernels.add(name)
@@ -92,6 +87,22 @@ def read(
     partition_hash=partition_hash(metadata.partition_graphs),
     peak_memory_bytes=peaks,
     peak_memory_source=source,
+  )
+
+
+def crossings(partition_graphs: Iterable[graph_pb2.GraphDef]) -> frozenset[str]:
+  """Names of the nodes that only bring edges from device to device.
+
+  Args:
+    partition_graphs: one GraphDef a device.
+
+  Returns:
+    The names of sends and receives, and of what brings control edges on.
+  """
+  nodes = [node for each in partition_graphs for node in each.node]
+  found = {node.name for node in nodes if node.op in _CROSSINGS}
+  return frozenset(
+    found | {node.name for node in nodes if _carries_control(node, found)}
   )
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from placer.core import cache_folder
 from placer.core import step_profile
 
-_SCHEMA = 1
+_SCHEMA = 2
 
 
 def load(key: str) -> step_profile.StepProfile | None:

@@ -4,12 +4,9 @@ Nothing of TensorFlow's runtime starts in this process: see `processes/`. A
 candidate that fails costs at most its lane, which the next call replaces.
 """
 
-import dataclasses
 import pathlib
-import statistics
 import tempfile
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -26,12 +23,11 @@ from placer.measurers import base
 from placer.measurers import feeds as feeds_lib
 from placer.measurers import lane_pool
 from placer.measurers import outcome
+from placer.measurers import paired_steps
 from placer.measurers import profiler
 from placer.measurers import session_options
 from placer.measurers import side_effects
 from placer.measurers.processes import lane as lane_lib
-
-_STEPS_TO_GIVE_UP = 2
 
 
 class SessionMeasurer(base.Measurer):
@@ -91,7 +87,7 @@ class SessionMeasurer(base.Measurer):
     candidates = [np.asarray(candidate) for candidate in candidates]
     for candidate in candidates + [reference] * (reference is not None):
       problem.check(candidate)
-    pairing = _Pairing(
+    pairing = paired_steps.Pairing(
       problem, reference, steps or self.options.steps, give_up_ratio
     )
     return [
@@ -121,7 +117,9 @@ class SessionMeasurer(base.Measurer):
     """
     if reference is not None:
       problem.check(reference)
-    pairing = _Pairing(problem, reference, steps or self.options.steps, None)
+    pairing = paired_steps.Pairing(
+      problem, reference, steps or self.options.steps, None
+    )
     return self._measure_one('host', None, pairing)
 
   def fetch_values(
@@ -224,6 +222,32 @@ class SessionMeasurer(base.Measurer):
       use_cache=use_cache,
     )
 
+  def trace(
+    self,
+    problem: placement_problem.PlacementProblem,
+    candidate: np.ndarray,
+    *,
+    steps: int = 1,
+  ) -> tuple[bytes, ...]:
+    """Runs steps of a placement with traces; `step_timeline.py` reads them.
+
+    Args:
+      problem: what the candidate places.
+      candidate: int32 `[G]`.
+      steps: how many to trace, after a warm-up.
+
+    Returns:
+      A serialised RunMetadata a step.
+
+    Raises:
+      ValueError: the candidate is not legal for `problem`.
+      FailedError: it does not run.
+    """
+    problem.check(candidate)
+    self._lanes.load('candidate', problem, candidate)
+    # The first trace of a session sets up the tracers.
+    return self._lanes.call('candidate', 'trace', steps=1 + steps)[1:]
+
   @property
   def nursery_pid(self) -> int:
     """The process that started all others."""
@@ -245,11 +269,13 @@ class SessionMeasurer(base.Measurer):
       self._temporary = None
 
   def _measure_one(
-    self, role: str, candidate: np.ndarray | None, pairing: '_Pairing'
+    self, role: str, candidate: np.ndarray | None, pairing: paired_steps.Pairing
   ) -> measurement_lib.Measurement:
     try:
       loaded = self._lanes.load(role, pairing.problem, candidate)
-      times, reference_times, trouble = self._timed_steps(role, pairing)
+      times, reference_times, trouble = paired_steps.run(
+        self._lanes, role, pairing
+      )
       read_back = self._lanes.call(role, 'read_back')
     except lane_lib.FailedError as error:
       return outcome.failed(
@@ -267,59 +293,3 @@ class SessionMeasurer(base.Measurer):
       ),
       read_back,
     )
-
-  def _timed_steps(
-    self, role: str, pairing: '_Pairing'
-  ) -> tuple[tuple[float, ...], tuple[float, ...], dict[str, Any]]:
-    """Steps, those of the reference, and what was wrong with the latter."""
-    if pairing.reference is None:
-      return self._lanes.call(role, 'step', count=pairing.steps), (), {}
-    for _ in range(2):
-      try:
-        return *self._interleaved(role, pairing), {}
-      except _ReferenceError as error:
-        trouble = {'reference_failure': str(error)}
-        if not error.lost:
-          break  # a lane that was killed may do better; this one won't
-    return self._lanes.call(role, 'step', count=pairing.steps), (), trouble
-
-  def _interleaved(
-    self, role: str, pairing: '_Pairing'
-  ) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    self._reference(
-      self._lanes.load, 'reference', pairing.problem, pairing.reference
-    )
-    times: list[float] = []
-    others: list[float] = []
-    for i in range(pairing.steps):
-      times += self._lanes.call(role, 'step', count=1)
-      others += self._reference(self._lanes.call, 'reference', 'step', count=1)
-      if pairing.give_up_ratio is not None and i + 1 >= _STEPS_TO_GIVE_UP:
-        slow = statistics.median(times) / statistics.median(others)
-        if slow > pairing.give_up_ratio:
-          break
-    return tuple(times), tuple(others)
-
-  def _reference(self, method: Any, *arguments: Any, **named: Any) -> Any:
-    try:
-      return method(*arguments, **named)
-    except lane_lib.FailedError as error:
-      raise _ReferenceError(error) from error
-
-
-class _ReferenceError(Exception):
-  """The reference did not run: not the candidate's fault."""
-
-  def __init__(self, error: lane_lib.FailedError) -> None:
-    super().__init__(error.failure.reason)
-    self.lost = isinstance(error, lane_lib.LostError)
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class _Pairing:
-  """What a candidate is timed against."""
-
-  problem: placement_problem.PlacementProblem
-  reference: np.ndarray | None
-  steps: int
-  give_up_ratio: float | None

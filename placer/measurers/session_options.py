@@ -5,6 +5,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
+# A placement's setup may take so many times as long as the slowest so far.
+_SETUP_SPREAD = 5.0
+
 
 @dataclasses.dataclass(frozen=True)
 class SessionOptions:
@@ -35,3 +38,29 @@ class SessionOptions:
   seed: int = 0
   work_dir: str = ''
   allow_exposed_workers: bool = False
+
+  def timeouts(
+    self, slowest_setup_seconds: float | None, retry_seconds: float
+  ) -> dict[str, float]:
+    """How long each phase of a lane may take.
+
+    TensorFlow optimises and partitions within the first step. How long that
+    takes is known once a candidate has run; a step that never ends then costs
+    less than the whole time for setting up.
+
+    Args:
+      slowest_setup_seconds: of the candidates so far; None before the first.
+      retry_seconds: that a failed allocation waits for memory.
+
+    Returns:
+      {phase: seconds}.
+    """
+    first = self.setup_timeout_seconds
+    if slowest_setup_seconds is not None:
+      first = min(first, _SETUP_SPREAD * slowest_setup_seconds)
+    return {
+      'start': self.setup_timeout_seconds,
+      'setup': self.setup_timeout_seconds + retry_seconds,
+      'first step': first + self.step_timeout_seconds + retry_seconds,
+      'step': self.step_timeout_seconds + retry_seconds,
+    }

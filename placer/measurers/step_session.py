@@ -94,14 +94,7 @@ class StepSession:
     self._session = tf.compat.v1.Session(
       target, graph=self._graph, config=config
     )
-    # A session in the process records allocations with the lower level, too,
-    # and then leaves the GPU's profiler alone; over gRPC only the full one
-    # brings step statistics back.
-    self._trace_level = (
-      config_pb2.RunOptions.FULL_TRACE
-      if target
-      else config_pb2.RunOptions.SOFTWARE_TRACE
-    )
+    self._is_remote = bool(target)
 
   def set_up(
     self,
@@ -128,14 +121,25 @@ class StepSession:
     self._session.run(self._fetches)
     return time.perf_counter() - began
 
-  def traced_step(self) -> config_pb2.RunMetadata:
-    """Runs one step with traces, allocations and partitions recorded."""
+  def traced_step(self, *, kernels: bool = False) -> config_pb2.RunMetadata:
+    """Runs one step with traces, allocations and partitions recorded.
+
+    Args:
+      kernels: also record what GPUs of this process do, with their profiler.
+
+    Returns:
+      The RunMetadata.
+    """
+    # The lower level leaves the GPU's profiler alone and records allocations,
+    # too; over gRPC only the full one brings step statistics back.
+    level = config_pb2.RunOptions.SOFTWARE_TRACE
+    if kernels or self._is_remote:
+      level = config_pb2.RunOptions.FULL_TRACE
     metadata = config_pb2.RunMetadata()
     self._session.run(
       self._fetches,
       options=config_pb2.RunOptions(
-        trace_level=self._trace_level,
-        output_partition_graphs=True,
+        trace_level=level, output_partition_graphs=True
       ),
       run_metadata=metadata,
     )

@@ -2,32 +2,29 @@
 
     profile = step_trace.read(traces, op_names, tensor_source, device)
 
-A trace is the RunMetadata of a step with FULL_TRACE (or SOFTWARE_TRACE) and
-output_partition_graphs. Letters: `N` ops, `T` tensors.
+A trace is the RunMetadata of a step with FULL_TRACE (on a CPU, SOFTWARE_TRACE
+does) and output_partition_graphs. Letters: `N` ops, `T` tensors.
 
 * A CPU's times are those of the executor, from the start of a kernel to its
   end. Ops must have run one after the other, else they count each other's.
-* A GPU's executor only launches kernels; what they took stands under
-  '/device:GPU:0/stream:all', a record a kernel, named after its op.
+* A GPU's executor only launches kernels; what they took is in records of its
+  streams (`step_stats.py`).
 * Nodes that TensorFlow made and no op is named after (a layout transpose, a
-  folded constant) count for the first op that reads from them, directly or
-  through others like them, else the first that they read from.
+  folded constant, a send) count for the first op that reads from them,
+  directly or through others like them, else the first that they read from.
 * An op in a loop has a record a run.
 * A tensor took over a buffer when it has the address of one of its inputs.
 """
 
 import collections
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
-from tensorflow.core.framework import step_stats_pb2
 from tensorflow.core.protobuf import config_pb2
 
 from placer.core import step_profile
 from placer.measurers import partitions
-
-_STREAMS = '/stream:all'
-_Stats = step_stats_pb2.NodeExecStats
+from placer.measurers import step_stats
 
 
 def read(
@@ -59,6 +56,9 @@ def read(
     temporary_bytes=memory.temporary_bytes,
     tensor_bytes=memory.tensor_bytes,
     shares_tensor=memory.shares_tensor,
+    persistent_bytes=_least_in_use(
+      step_stats.of_device(traces[-1], device), device
+    ),
     step_seconds=step_seconds,
   )
 
@@ -72,6 +72,7 @@ class _Owners:
     self.own = {
       partitions.lowered_name(name): op for op, name in enumerate(op_names)
     }
+    self._crossings = partitions.crossings(trace.partition_graphs)
     self.inputs: dict[str, list[tuple[str, int]]] = {}
     readers: dict[str, list[str]] = collections.defaultdict(list)
     for graph_def in trace.partition_graphs:
@@ -85,6 +86,8 @@ class _Owners:
 
   def named(self, node: str) -> int:
     """The op that a node is named after, or -1."""
+    if node in self._crossings:
+      return -1  # 'x/_4' brings the tensor of `x`, which runs elsewhere
     return self.own.get(partitions.without_numbers(node), -1)
 
   def of(self, node: str) -> int:
@@ -126,7 +129,7 @@ class _Memory:
     self.tensor_bytes = np.full(len(tensor_source), -1, np.int64)
     self.shares_tensor = np.full(len(tensor_source), -1, np.int32)
     on_gpu = '/device:GPU:' in device
-    stats = _stats(trace, device)
+    stats = step_stats.of_device(trace, device)
     self.address = {
       (node.node_name, output.slot): _allocation(output).ptr
       for node in stats
@@ -136,7 +139,7 @@ class _Memory:
     for node in stats:
       self._add(node, on_gpu)
 
-  def _add(self, node: _Stats, on_gpu: bool) -> None:
+  def _add(self, node: step_stats.Record, on_gpu: bool) -> None:
     op = self.owners.of(node.node_name)
     if op < 0:
       return
@@ -172,42 +175,19 @@ def _op_seconds(
   trace: config_pb2.RunMetadata, owners: _Owners, device: str
 ) -> tuple[np.ndarray, np.ndarray]:
   """(seconds float64 `[N]`, runs int64 `[N]`) of one step."""
-  seconds = np.zeros(len(owners.own))
+  nanos = np.zeros(len(owners.own), np.int64)
   runs = np.zeros(len(owners.own), np.int64)
-  kernels = _kernel_seconds(trace, device)
-  for node in _stats(trace, device):
-    op = owners.of(node.node_name)
-    if op < 0:
-      continue
-    if kernels is None:
-      seconds[op] += 1e-9 * (node.op_end_rel_nanos - node.op_start_rel_nanos)
-    else:
-      seconds[op] += kernels.pop(node.node_name, 0.0)
-    if owners.named(node.node_name) == op:
+  kernels = step_stats.kernels(trace, device)
+  nodes = step_stats.of_device(trace, device)
+  for record in nodes if kernels is None else kernels:
+    op = owners.of(step_stats.node_name(record))
+    if op >= 0:
+      nanos[op] += step_stats.nanos(record)
+  for record in nodes:
+    op = owners.named(record.node_name)
+    if op >= 0:
       runs[op] += 1
-  return np.maximum(seconds, 0.0), runs
-
-
-def _stats(trace: config_pb2.RunMetadata, device: str) -> Sequence[_Stats]:
-  for each in trace.step_stats.dev_stats:
-    if each.device == device:
-      return each.node_stats
-  return ()
-
-
-def _kernel_seconds(
-  trace: config_pb2.RunMetadata, device: str
-) -> Mapping[str, float] | None:
-  """{node: seconds of its kernels} of a GPU; None without streams."""
-  streams = device[device.find('/device:') :] + _STREAMS
-  found: dict[str, float] | None = None
-  for each in trace.step_stats.dev_stats:
-    if each.device.endswith(streams):
-      found = collections.defaultdict(float) if found is None else found
-      for node in each.node_stats:
-        name = node.node_name.partition(':')[0]
-        found[name] += 1e-9 * (node.op_end_rel_nanos - node.op_start_rel_nanos)
-  return found
+  return 1e-9 * nanos, runs
 
 
 def _allocation(output):
@@ -220,3 +200,18 @@ def _edge(text: str) -> tuple[str, int]:
     return text[1:], -1
   name, _, slot = text.partition(':')
   return name, int(slot or 0)
+
+
+def _least_in_use(stats, device: str) -> int:
+  """What the device's allocators always have in use, by the records."""
+  on_gpu = '/device:GPU:' in device
+  least: dict[str, int] = {}
+  for node in stats:
+    for memory in node.memory:
+      if memory.allocator_bytes_in_use and (
+        not on_gpu or memory.allocator_name.startswith('GPU')
+      ):
+        others = memory.allocator_bytes_in_use - memory.live_bytes
+        known = least.get(memory.allocator_name, others)
+        least[memory.allocator_name] = min(known, others)
+  return max(sum(least.values()), 0)

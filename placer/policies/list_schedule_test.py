@@ -1,3 +1,5 @@
+import dataclasses
+
 import numpy as np
 from absl.testing import absltest
 from absl.testing import parameterized
@@ -13,11 +15,11 @@ _LATENCY, _RATE = 0.0006, 1.2e9
 
 def _schedule(problem, seconds=1.0, *, sizes=None, limits=None, services=0.0):
   """With tensors of 1 s on the wire, one channel a source."""
-  links = link_costs.of_topology(
-    problem.devices,
-    send_seconds_per_message=services,
-    receive_seconds_per_message=services,
-  ).one_channel_per_source()
+  links = link_costs.of_topology(problem.devices).one_channel_per_source()
+  busy = np.full_like(links.latency_seconds, services)
+  links = dataclasses.replace(
+    links, send_seconds_per_message=busy, receive_seconds_per_message=busy
+  )
   seconds = np.full(len(problem.graph), seconds)
   costs = cost_model.build(problem.graph, problem.devices, seconds, links=links)
   return list_schedule.ListSchedule(

@@ -73,9 +73,12 @@ class PlanningModel:
     self._coarse = simulator.Simulator(
       self.coarse.problem, self.coarse.cost_model
     )
-    # About a step: what a placement that does not fit is worse by.
-    fastest = self.graph.hold_seconds.min(axis=1, initial=np.inf)
-    self._scale = float(fastest[np.isfinite(fastest)].sum()) or 1.0
+    # What a placement that does not fit is worse by: a step in which every op
+    # runs where it is slowest, since all that fits may be as slow as that.
+    hold = self.graph.hold_seconds
+    can = self.graph.op_allowed & np.isfinite(hold)
+    slowest = np.where(can, hold, 0.0).max(axis=1, initial=0.0)
+    self._scale = float(slowest.sum()) or 1.0
 
   @functools.cached_property
   def _full(self) -> simulator.Simulator:

@@ -63,6 +63,21 @@ class PlanningModelTest(absltest.TestCase):
     self.assertGreater(tight, 0.6)
     self.assertGreater(tighter, tight)
 
+  def test_what_does_not_fit_is_worse_than_what_is_slow(self):
+    # The first device is fast and too small, the second ten times as slow.
+    problem = _problem()
+    costs = cost_model.build(
+      problem.graph, problem.devices, np.array([[0.1, 1.0]] * 6)
+    )
+    costs = dataclasses.replace(
+      costs, memory_bytes=np.array([2_500_000, cost_model.NO_LIMIT])
+    )
+    model = planning_model.PlanningModel(
+      dataclasses.replace(problem, costs=costs)
+    )
+    small, slow = model.scores(np.stack([_TOGETHER, _TOGETHER + 1]))
+    self.assertGreater(small, slow)
+
   def test_plans_without_costs(self):
     problem = dataclasses.replace(_problem(), costs=None)
     (found,) = planning_model.PlanningModel(problem).predict([_APART])

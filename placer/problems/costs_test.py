@@ -29,18 +29,22 @@ class CostsTest(parameterized.TestCase):
       self.assertEqual(made.memory_bytes[column], kind.memory_bytes)
 
   def test_real_workers_are_like_a_core_with_the_measured_links(self):
-    problem = problems.chain(4, devices=problems.topology(2, linked=True))
-    made = costs.analytic(problem.graph, problem.devices)
+    graph = problems.chain(4).graph
+    links = (device.Link(0, 1, 6e-4, 1.2e9, (), 2e-5, 3e-10),)
+    devices = dataclasses.replace(problems.topology(2), links=links)
+    made = costs.analytic(graph, devices)
     core = device_description.load('cpu_core')
     np.testing.assert_array_equal(
-      made.op_seconds[:, 1], roofline.roofline(problem.graph, core)
+      made.op_seconds[:, 1], roofline.roofline(graph, core)
     )
-    self.assertEqual(made.links.latency_seconds[0, 1], 0.0006)
-    self.assertEqual(made.links.bytes_per_second[1, 0], 1.2e9)
-    self.assertEqual(
-      made.links.send_seconds_per_message[0, 1],
-      core.peer_link.send_seconds_per_message,
-    )
+    for found in (made.links, made.host_links):
+      self.assertEqual(found.latency_seconds[0, 1], 6e-4)
+      self.assertEqual(found.bytes_per_second[0, 1], 1.2e9)
+      self.assertEqual(found.message_seconds[0, 1], 0.0)
+      self.assertEqual(found.send_seconds_per_message[0, 1], 2e-5)
+      self.assertEqual(found.receive_seconds_per_message[0, 1], 2e-5)
+      self.assertEqual(found.send_seconds_per_byte[0, 1], 3e-10)
+      self.assertEqual(found.receive_seconds_per_byte[0, 1], 3e-10)
 
   def test_links_that_were_not_measured_are_as_described(self):
     made = costs.analytic(problems.chain(2).graph, problems.topology(2))

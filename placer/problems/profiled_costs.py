@@ -11,7 +11,8 @@ Letters: `N` ops, `T` tensors, `D` devices.
 * Ops that were seen on no traced step take nothing: TensorFlow's optimiser
   fused, folded or removed them, or they are in a branch that is not taken.
 * What a tensor takes in memory, what shares its buffer, and temporaries are as
-  allocated. Tensors of ops that were not run are not there.
+  allocated. Tensors of ops that were fused into a later one are not there, but
+  what they were made from is until that one has run.
 * A device without a profile has the roofline's costs (`costs.analytic`), times
   the factor between roofline and profile on the devices that have one of the
   same type.
@@ -87,12 +88,40 @@ def measured_problem(
     profiles: {device: its StepProfile}.
 
   Returns:
-    The problem, its `devices` with these links and its `costs` by these links
-    and profiles.
+    The problem, its `devices` with these links, its `costs` by these links
+    and profiles, and in its graph the persistent bytes that were really held,
+    shared out in proportion to what ops have themselves.
   """
   devices = dataclasses.replace(problem.devices, links=tuple(links))
+  graph = problem.graph
+  held = max((p.persistent_bytes for p in profiles.values()), default=0)
+  known = int(graph.persistent_bytes.sum())
+  if held > known > 0:
+    # Kernels keep more than that: weights in the layout they like, mostly.
+    scaled = graph.persistent_bytes * (held / known)
+    graph = dataclasses.replace(graph, persistent_bytes=scaled.astype(np.int64))
   return dataclasses.replace(
-    problem, devices=devices, costs=build(problem.graph, devices, profiles)
+    problem,
+    graph=graph,
+    devices=devices,
+    costs=build(graph, devices, profiles),
+  )
+
+
+def _with_persistent(
+  graph: op_graph.OpGraph, profiles: Mapping[int, step_profile.StepProfile]
+) -> op_graph.OpGraph:
+  """The graph, with persistent bytes as they were held."""
+  is_feed = np.array([kind == 'Placeholder' for kind in graph.types], bool)
+  # Inputs of a measured step lie on the devices all the time.
+  persistent = graph.persistent_bytes + is_feed * graph.output_bytes
+  held = max((p.persistent_bytes for p in profiles.values()), default=0)
+  known = int(persistent.sum())
+  if held > known > 0:
+    # Kernels keep more than that: weights in the layout they like, mostly.
+    persistent = persistent * (held / known)
+  return dataclasses.replace(
+    graph, persistent_bytes=persistent.astype(np.int64)
   )
 
 
@@ -139,6 +168,9 @@ def _memory(
   """What tensors take, and which share a buffer."""
   seen = profile.tensor_bytes >= 0
   shares = np.where(seen, profile.shares_tensor, model.shares_tensor)
+  # What an op reads that was fused into a later one is read by that one.
+  fused = ~profile.is_run[graph.tensor_source] & ~seen
+  shares = np.where(fused, _largest_input(graph)[graph.tensor_source], shares)
   # TensorFlow's optimiser may have the op read something else.
   shares = np.where(_reads(graph, shares), shares, -1)
   persistent = graph.persistent_bytes[graph.tensor_source] > 0
@@ -149,6 +181,16 @@ def _memory(
     'resident_bytes': resident.astype(np.int64),
     'shares_tensor': shares.astype(np.int32),
   }
+
+
+def _largest_input(graph: op_graph.OpGraph) -> np.ndarray:
+  """int32 `[N]`: the largest tensor that each op reads, or -1."""
+  data = np.flatnonzero((graph.edge_tensor >= 0) & ~graph.edge_is_back)
+  data = data[np.argsort(graph.edge_bytes[data], kind='stable')]
+  largest = np.full(len(graph), -1, np.int32)
+  # The last one that is written stays.
+  largest[graph.edge_target[data]] = graph.edge_tensor[data]
+  return largest
 
 
 def _reads(graph: op_graph.OpGraph, shares: np.ndarray) -> np.ndarray:

@@ -20,16 +20,16 @@ devices. Slots are not in a Schedule: rows are filled first fit, by start.
 import json
 import os
 import pathlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from placer.core import placement_problem
 from placer.core import schedule as schedule_lib
+from placer.reports import trace_rows
 
 _SHOWN_HOLDERS = 10
-_MICROSECONDS = 1e6
 
 
 def build(
@@ -55,11 +55,11 @@ def build(
     raise ValueError(f'No trace of a step without an end: {schedule.reason}')
   events: list[dict[str, Any]] = []
   for device, place in enumerate(problem.devices.devices):
-    events.append(_name('process_name', device, 0, place.short_name))
+    events.append(trace_rows.name('process_name', device, 0, place.short_name))
     events += _slots(problem, schedule, device)
     events += _memory(problem, schedule, device)
   last = len(problem.devices)
-  events.append(_name('process_name', last, 0, 'transfers'))
+  events.append(trace_rows.name('process_name', last, 0, 'transfers'))
   events += _transfers(problem, schedule, last)
   return {
     'traceEvents': events,
@@ -91,7 +91,7 @@ def _slots(problem, schedule, device: int) -> list[dict[str, Any]]:
   """The ops and services of a device."""
   graph = problem.graph
   bars = [
-    _bar(
+    trace_rows.bar(
       graph.names[op],
       'op',
       schedule.op_start_seconds[op],
@@ -105,7 +105,7 @@ def _slots(problem, schedule, device: int) -> list[dict[str, Any]]:
     transfer = int(schedule.service_transfer[service])
     is_sent = schedule.transfer_source[transfer] == device
     bars.append(
-      _bar(
+      trace_rows.bar(
         graph.names[schedule.transfer_op[transfer]],
         'send' if is_sent else 'receive',
         schedule.service_start_seconds[service],
@@ -113,7 +113,7 @@ def _slots(problem, schedule, device: int) -> list[dict[str, Any]]:
         **_route(problem, schedule, transfer),
       )
     )
-  return _rows(bars, device, 0, 'slot')
+  return trace_rows.rows(bars, device, 0, 'slot')
 
 
 def _transfers(problem, schedule, process: int) -> list[dict[str, Any]]:
@@ -122,7 +122,7 @@ def _transfers(problem, schedule, process: int) -> list[dict[str, Any]]:
   for transfer in range(len(schedule.transfer_op)):
     route = _route(problem, schedule, transfer)
     links.setdefault(f'{route["source"]} to {route["target"]}', []).append(
-      _bar(
+      trace_rows.bar(
         problem.graph.names[schedule.transfer_op[transfer]],
         'transfer',
         schedule.transfer_start_seconds[transfer],
@@ -133,7 +133,7 @@ def _transfers(problem, schedule, process: int) -> list[dict[str, Any]]:
   events: list[dict[str, Any]] = []
   first = 0
   for name in sorted(links):
-    rows = _rows(links[name], process, first, name)
+    rows = trace_rows.rows(links[name], process, first, name)
     first = max(row['tid'] for row in rows) + 1
     events += rows
   return events
@@ -160,7 +160,7 @@ def _memory(problem, schedule, device: int) -> Iterable[dict[str, Any]]:
       'name': 'memory',
       'ph': 'C',
       'pid': device,
-      'ts': float(schedule.memory_time_seconds[row]) * _MICROSECONDS,
+      'ts': float(schedule.memory_time_seconds[row]) * trace_rows.MICROSECONDS,
       'args': {'bytes': int(schedule.memory_bytes[row])},
     }
   holders = schedule.peak_holders[device]
@@ -171,53 +171,9 @@ def _memory(problem, schedule, device: int) -> Iterable[dict[str, Any]]:
     's': 'p',
     'pid': device,
     'tid': 0,
-    'ts': float(schedule.peak_time_seconds[device]) * _MICROSECONDS,
+    'ts': float(schedule.peak_time_seconds[device]) * trace_rows.MICROSECONDS,
     'args': {
       f'{holder.kind} {names[holder.op]}': holder.bytes
       for holder in holders[:_SHOWN_HOLDERS]
     },
-  }
-
-
-def _bar(
-  name: str, category: str, start: float, end: float, **arguments: Any
-) -> dict[str, Any]:
-  return {
-    'name': name,
-    'cat': category,
-    'ph': 'X',
-    'ts': float(start) * _MICROSECONDS,
-    'dur': float(end - start) * _MICROSECONDS,
-    # The rows are found by these, since sums of products may differ.
-    'start': float(start),
-    'end': float(end),
-    'args': arguments,
-  }
-
-
-def _rows(
-  bars: Sequence[dict[str, Any]], process: int, first: int, name: str
-) -> list[dict[str, Any]]:
-  """Bars with the first row that is free, and the names of those rows."""
-  ends: list[float] = []
-  found = []
-  for bar in sorted(bars, key=lambda bar: (bar['start'], bar['end'])):
-    start, end = bar.pop('start'), bar.pop('end')
-    row = next((i for i, free in enumerate(ends) if free <= start), len(ends))
-    ends[row : row + 1] = [end]
-    found.append({**bar, 'pid': process, 'tid': first + row})
-  names = [
-    _name('thread_name', process, first + row, f'{name} {row}' if row else name)
-    for row in range(len(ends))
-  ]
-  return names + found
-
-
-def _name(kind: str, process: int, thread: int, name: str) -> dict[str, Any]:
-  return {
-    'name': kind,
-    'ph': 'M',
-    'pid': process,
-    'tid': thread,
-    'args': {'name': name},
   }

@@ -4,8 +4,8 @@ It takes the same candidates and is simulated tens of times faster.
 
 Letters: `N` ops, `G` groups, `U` units (`units.py`: as a rule one a group).
 
-  problem: PlacementProblem of U ops in the same G groups.
-  cost_model: CostModel of it.
+  problem: PlacementProblem of U ops in the same G groups, with costs.
+  cost_model: its costs.
   op_unit: int32 `[N]`, the unit that an op of the original is in.
 
 What is kept: the time of all ops on each device (one device gives the step of
@@ -61,11 +61,12 @@ def coarse_problem(
   coarse_graph = _graph(problem, unit, count, edges)
   unit_group = np.zeros(count, np.int32)
   unit_group[unit] = problem.op_group
+  costs = _costs(graph, cost_model, unit, count, edges)
   return CoarseProblem(
     problem=dataclasses.replace(
-      problem, graph=coarse_graph, op_group=unit_group
+      problem, graph=coarse_graph, op_group=unit_group, costs=costs
     ),
-    cost_model=_costs(graph, cost_model, unit, count, edges),
+    cost_model=costs,
     op_unit=unit,
   )
 

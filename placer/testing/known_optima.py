@@ -2,12 +2,12 @@
 
 An op takes 1 s on each of two devices.
 
-| problem             | links       | the best there is                          |
-|---------------------|-------------|--------------------------------------------|
-| two chains          | 10 s        | a chain on each device: 4 s                |
-| fork-join           | free        | half of the branches each: 1 + 3 + 1 s     |
-| chain               | 0.5 s       | all on one device: 6 s                     |
-| memory for half     | 0.1 s       | the chain cut once, in the middle: 4.1 s   |
+| problem         | links | the best there is                      |
+|-----------------|-------|----------------------------------------|
+| two chains      | 10 s  | a chain on each device: 4 s            |
+| fork-join       | free  | half of the branches each: 1 + 3 + 1 s |
+| chain           | 0.5 s | all on one device: 6 s                 |
+| memory for half | 0.1 s | the chain cut once in the middle: 4.1 s |
 """
 
 import dataclasses

@@ -34,7 +34,7 @@ from placer.testing import problems
 
 _SAMPLES = 640
 _SEEDS = 5
-_RESUMED_SAMPLES = 96
+_UPDATES = 8
 # Not a multiple of what a checkpoint is written after.
 _CHILD_UPDATES = 5
 
@@ -179,7 +179,7 @@ class LearnedPolicyContract(policy_contract.PolicyContract):
   def test_a_checkpoint_of_another_configuration_is_refused(self):
     problem, _ = known_optima.cases()['chain']
     folder = pathlib.Path(self.create_tempdir().full_path)
-    self.train(problem, folder, samples=8)
+    self.train(problem, folder, updates=1)
     with self.assertRaisesRegex(errors.UsageError, r'config\.type_embedding'):
       training.Trainer(
         self._learner(problem, 0, type_embedding=3), None, folder=folder
@@ -187,7 +187,7 @@ class LearnedPolicyContract(policy_contract.PolicyContract):
 
   @classmethod
   def train(
-    cls, problem, folder, samples: int = _RESUMED_SAMPLES, on_update=None
+    cls, problem, folder, updates: int = _UPDATES, on_update=None
   ) -> None:
     """Trains with checkpoints in a folder, or goes on there."""
     training.Trainer(
@@ -196,7 +196,7 @@ class LearnedPolicyContract(policy_contract.PolicyContract):
       folder=folder,
       checkpoint_updates=3,
       on_update=on_update,
-    ).run(samples=samples)
+    ).run(samples=updates * cls.config.learning.samples)
 
   @classmethod
   def _learner(cls, problem, seed, **changes) -> policy_gradient.PolicyGradient:

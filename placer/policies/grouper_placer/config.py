@@ -35,7 +35,7 @@ class GrouperPlacerConfig:
   learning: policy_gradient_config.PolicyGradientConfig = (
     policy_gradient_config.PolicyGradientConfig()
   )
-  pretrain_samples: int = 3072
+  pretrain_samples: int = 2048
 
   @classmethod
   def paper(cls) -> 'GrouperPlacerConfig':

@@ -2,11 +2,11 @@
 
 from absl.testing import absltest
 
+from placer.policies.grouper_placer import config
+from placer.policies.grouper_placer import policy
 from placer.policies.learning import placer_network
 from placer.policies.learning import policy_gradient_config
 from placer.policies.learning import schedules
-from placer.policies.grouper_placer import config
-from placer.policies.grouper_placer import policy
 from placer.testing import learned_policy_contract
 
 _SMALL = config.GrouperPlacerConfig(
@@ -17,7 +17,7 @@ _SMALL = config.GrouperPlacerConfig(
     input=16, hidden=16, attention=8, device_embedding=4, group_input=8
   ),
   learning=policy_gradient_config.PolicyGradientConfig(
-    samples=32,
+    samples=64,
     measured_samples=2,
     epochs=1,
     learning_rate=schedules.Constant(1e-2),

@@ -151,7 +151,7 @@ class LearnedPolicy(base.Policy):
     if self._checkpoint is not None:
       self._load(trainer, self._checkpoint)
     self._add(self.first_candidates(self._learner), f'{self.name}, zero-shot')
-    if evaluator is not None:
+    if evaluator is not None and not trainer.samples:
       trainer.run(samples=self._config.pretrain_samples)
     self._updates = trainer.updates
     best = trainer.best[0]
@@ -162,7 +162,7 @@ class LearnedPolicy(base.Policy):
       self._add(candidate[np.newaxis], label)
 
   def _load(self, trainer: training.Trainer, folder: str) -> None:
-    """Starts from a checkpoint; one with enough samples needs no more."""
+    """Starts from a checkpoint; one of this graph is not trained on."""
     saved = checkpoint_lib.read_config(folder)
     configuration = {
       **trainer.learner.configuration(),

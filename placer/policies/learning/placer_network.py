@@ -27,6 +27,7 @@ from typing import NamedTuple
 import sonnet as snt
 import tensorflow as tf
 
+from placer.policies.learning import additive_attention
 from placer.policies.learning import block_lstm
 from placer.policies.learning import masked
 
@@ -209,7 +210,8 @@ class PlacerNetwork(snt.Module):
     Args:
       encoded: of `encode`.
       legal: bool `[E, S, D]`.
-      chosen: int32 `[E * K, S]`, the placements of each sequence in a row.
+      chosen: int32 `[E * K, S]`, a static shape, the placements of each
+        sequence in a row.
 
     Returns:
       float32 `[E * K, S, D]`.
@@ -236,8 +238,8 @@ class PlacerNetwork(snt.Module):
     self, encoded: Encoded, chosen: tf.Tensor
   ) -> tuple[tf.Tensor, tf.Tensor]:
     """Logits `[E * K, S, D]` and attention `[E * K, S, S]`, without a loop."""
-    batch, steps = tf.unstack(tf.shape(chosen))
-    sequences = tf.shape(encoded.memory)[0]
+    batch, steps = chosen.shape
+    sequences = encoded.memory.shape[0]
     each = batch // sequences
     before = tf.concat(
       [tf.fill([batch, 1], self._devices), chosen[:, :-1]], axis=1
@@ -277,8 +279,7 @@ class PlacerNetwork(snt.Module):
     sizes = self._sizes
     queries = self._query(hidden)
     if sizes.additive:
-      sums = encoded.keys[:, tf.newaxis] + queries[:, :, tf.newaxis]
-      scores = tf.tensordot(tf.tanh(sums), self._score, 1)
+      scores = additive_attention.scores(encoded.keys, queries, self._score)
     else:
       scores = tf.matmul(queries, encoded.keys, transpose_b=True)
       scores *= sizes.attention**-0.5

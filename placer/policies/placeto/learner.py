@@ -43,6 +43,7 @@ class PlacetoLearner(learner.Learner):
 
   Attributes:
     network: what decides.
+    sample: draws its episodes, of `sampling.sampler`.
   """
 
   def __init__(
@@ -82,12 +83,8 @@ class PlacetoLearner(learner.Learner):
       clip=config.clip if config.epochs > 1 else None,
       traced=traced,
     )
-    self._rounds = rounds.Rounds(
-      problems,
-      config,
-      seed,
-      sampling.sampler(self.network, traced=traced),
-    )
+    self.sample = sampling.sampler(self.network, traced=traced)
+    self._rounds = rounds.Rounds(problems, config, seed, self.sample)
     self._baseline = baselines.PerStepBaseline(config.window)
     self._round: rounds.Round | None = None
     self._told: dict[int, np.ndarray] = {}

@@ -21,6 +21,7 @@ _TINY = config.PlacetoConfig(
   episodes=4,
   graphs=2,
   epochs=2,
+  reward_every=1,
   updates=60,
   learning_rate_first=1e-2,
   learning_rate_last=1e-3,
@@ -55,7 +56,7 @@ class PlacetoLearnerTest(absltest.TestCase):
   def test_finds_the_best_placement_of_two_chains(self):
     graphs = _graphs()[:1]
     trainer = _trainer(graphs, dataclasses.replace(_TINY, graphs=1))
-    trainer.run(samples=600)
+    trainer.run(samples=500)
     best = trainer.best[0].candidates[0]
     self.assertLen(set(best[:3].tolist()), 1)
     self.assertLen(set(best[3:].tolist()), 1)
@@ -67,7 +68,7 @@ class PlacetoLearnerTest(absltest.TestCase):
     graphs = _graphs()[1:2]
     settings = dataclasses.replace(_TINY, graphs=1, random_start=0.0)
     trainer = _trainer(graphs, settings)
-    trainer.run(samples=1500)
+    trainer.run(samples=600)
     self.assertLen(set(trainer.best[0].candidates[0].tolist()), 1)
     first = np.mean([line['reward'] for line in trainer.curve[:8]])
     last = np.mean([line['reward'] for line in trainer.curve[-8:]])
@@ -84,7 +85,7 @@ class PlacetoLearnerTest(absltest.TestCase):
       most_seconds=None,
     )
     trainer = _trainer(graphs, settings)
-    trainer.run(samples=1200)
+    trainer.run(samples=600)
     best = trainer.best[0].candidates[0]
     self.assertLen(set(best[:3].tolist()), 1)
     self.assertNotEqual(best[0], best[3])

@@ -51,7 +51,12 @@ class Placeto(learned_policy.LearnedPolicy):
     if self._config.network == 'states' and self._checkpoint is None:
       return np.zeros((0, self.problem.num_groups), np.int32)
     found = zero_shot.place(
-      made.network, self._config, self.problem, seed=self._seed
+      made.network,
+      self._config,
+      self.problem,
+      seed=self._seed,
+      sample=made.sample,
+      config=zero_shot.ZeroShotConfig(sweeps=self._config.zero_shot_sweeps),
     )
     made.start_from(found[0])
     return found[:_ZERO_SHOTS]

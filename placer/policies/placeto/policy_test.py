@@ -12,15 +12,32 @@ from placer.policies.placeto import config
 from placer.policies.placeto import objective
 from placer.policies.placeto import policy
 from placer.testing import fake_measurer
+from placer.testing import policy_contract
 from placer.testing import problems
 
 _QUICK = config.PlacetoConfig(episodes=4, epochs=1, pretrain_samples=60)
+_TINY = config.PlacetoConfig(
+  hidden=4,
+  rounds=1,
+  epochs=1,
+  measured_episodes=2,
+  zero_shot_sweeps=1,
+  pretrain_samples=40,
+  pretrained=False,
+)
 
 
 def _problem(**options):
   linked = problems.topology(2, linked=True)
   made = problems.two_chains(3, devices=linked, **options)
   return dataclasses.replace(made, costs=planning_costs.of_problem(made))
+
+
+class ContractTest(policy_contract.PolicyContract, absltest.TestCase):
+  policy_name = 'placeto'
+
+  def make(self, problem, seed=0):
+    return policy.Placeto(problem, seed=seed, config=_TINY)
 
 
 class PlacetoTest(absltest.TestCase):

@@ -113,8 +113,8 @@ def place(
       temperatures=config.temperatures[:4],
       sweeps=min(config.sweeps, 2),
     )
-  if sample is None or world.problem.num_groups < sampling.WORTH_TRACING:
-    traced = world.problem.num_groups >= sampling.WORTH_TRACING
+  traced = world.problem.num_groups >= sampling.WORTH_TRACING
+  if sample is None or not traced:
     sample = sampling.sampler(network, traced=traced)
   rng = np.random.default_rng([seed, 3])
   starts = [

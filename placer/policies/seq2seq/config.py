@@ -23,7 +23,7 @@ class Seq2SeqConfig:
   learning: policy_gradient_config.PolicyGradientConfig = (
     policy_gradient_config.PolicyGradientConfig()
   )
-  pretrain_samples: int = 3072
+  pretrain_samples: int = 2048
 
   @classmethod
   def paper(cls) -> 'Seq2SeqConfig':

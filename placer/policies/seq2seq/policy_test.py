@@ -15,7 +15,7 @@ _SMALL = config.Seq2SeqConfig(
     input=16, hidden=16, attention=8, device_embedding=4, group_input=8
   ),
   learning=policy_gradient_config.PolicyGradientConfig(
-    samples=32,
+    samples=64,
     measured_samples=2,
     epochs=1,
     learning_rate=schedules.Constant(1e-2),

@@ -1,0 +1,274 @@
+"""Does the cost model predict real steps? Time and memory, by placement.
+
+    python -m benchmarks.fidelity --output=fidelity.jsonl \
+        --report=benchmarks/results/fidelity.md --plot=…/fidelity.svg
+
+For each model: links and ops are profiled, the single devices and `_PROBES`
+other placements measured, to fit the factors of `policies/correction.py`; then
+`--placements` placements are predicted and, after that, measured, each paired
+with the best single device (A B A B). The placements: random ones, splits at
+random cuts, those of every planner, and annealed ones. None was used to fit.
+
+Each measurement is appended to `--output` at once; a killed run goes on. The
+report has, for each model, the median and the 90th percentile of the absolute
+error, Spearman's rank correlation, how much slower than the best measured
+placement the one predicted best is, the error of the predicted peak memory of
+the devices, and the roofline's error, which nothing was profiled for.
+"""
+
+import dataclasses
+import itertools
+import json
+import os
+import platform
+import time
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from absl import app
+from absl import flags
+
+from benchmarks import fidelity_report
+from placer.cli import builtin_models
+from placer.core import placement_problem
+from placer.core import trial as trial_lib
+from placer.devices import cores
+from placer.devices import target
+from placer.importers import base as importers_base
+from placer.measurers import session_measurer
+from placer.measurers import session_options
+from placer.policies import correction
+from placer.policies import registry
+from placer.policies.heuristics import annealing
+from placer.problems import build
+from placer.problems import costs
+from placer.problems import profiled_costs
+from placer.simulation import simulator
+
+# (name, a training step?)
+MODELS = (
+  ('inception_v3', False),
+  ('nasnet_mobile', False),
+  ('rnnlm', False),
+  ('nmt_2', True),
+  ('transformer', False),
+  ('mixture_of_experts', False),
+)
+_PLANNERS = (
+  'expert',
+  'm_topo',
+  'm_etf',
+  'm_sct',
+  'heft',
+  'scotch',
+  'metis',
+  'round_robin',
+)
+_ANNEALED = 6
+_PROBES = 4
+_PROBE_SEED = 1
+_TIMED_SECONDS = 4.0
+_MIN_STEPS, _MAX_STEPS = 4, 20
+
+_FLAGS = flags.FLAGS
+flags.DEFINE_list('models', [name for name, _ in MODELS], 'Which models.')
+flags.DEFINE_string('devices', 'local:2', 'Real devices.')
+flags.DEFINE_integer('placements', 25, 'Of each model.')
+flags.DEFINE_string('output', None, 'JSON lines, one a placement.')
+flags.DEFINE_string('report', '', 'Markdown file to write.')
+flags.DEFINE_string('plot', '', 'SVG file: predicted against measured.')
+
+
+def main(unused_argv: Sequence[str]) -> None:
+  """Measures what is missing in --output, then writes the report."""
+  known = fidelity_report.read(_FLAGS.output)
+  for name, training in MODELS:
+    if name in _FLAGS.models:
+      done = [row for row in known if row['model'] == name]
+      if len(done) < _FLAGS.placements:
+        _measure(name, training, {row['placement'] for row in done})
+  rows = fidelity_report.read(_FLAGS.output)
+  text = fidelity_report.markdown(rows, _hardware())
+  print(text)
+  if _FLAGS.report:
+    with open(_FLAGS.report, 'w') as file:
+      file.write(text)
+  if _FLAGS.plot:
+    with open(_FLAGS.plot, 'w') as file:
+      file.write(fidelity_report.plot(rows))
+
+
+def placements(
+  problem: placement_problem.PlacementProblem, count: int
+) -> Iterator[tuple[str, np.ndarray]]:
+  """Different legal placements, neither of which is a single device.
+
+  Args:
+    problem: with costs.
+    count: how many.
+
+  Yields:
+    (label, int32 `[G]`).
+  """
+  seen = {
+    suggestion.candidate.tobytes()
+    for suggestion in registry.make('single_device', problem).suggest(64)
+  }
+  left = min(count, 2 ** (problem.num_groups - 1))
+  for label, candidate in _any_placements(problem):
+    candidate = _legal(problem, candidate)
+    if candidate.tobytes() not in seen:
+      seen.add(candidate.tobytes())
+      yield label, candidate
+      left -= 1
+    if not left:
+      return
+
+
+def _legal(problem, candidate) -> np.ndarray:
+  candidate = np.asarray(candidate, np.int32)
+  legal = problem.allowed[np.arange(problem.num_groups), candidate]
+  return np.where(legal, candidate, problem.allowed.argmax(axis=1)).astype(
+    np.int32
+  )
+
+
+def _any_placements(problem):
+  for name in _PLANNERS:
+    for suggestion in registry.make(name, problem).suggest(1):
+      yield name, suggestion.candidate
+  for seed in range(_ANNEALED):
+    # Short searches: good, but each in its own way.
+    policy = annealing.Annealing(
+      problem,
+      seed=seed,
+      config=annealing.AnnealingConfig(
+        visits=2e6 * (1 + seed), min_evaluations=200, full_visits=0
+      ),
+    )
+    yield f'annealing {seed}', policy.suggest(1)[0].candidate
+  yield from _random_placements(problem, np.random.default_rng(0))
+
+
+def _random_placements(problem, rng) -> Iterator[tuple[str, np.ndarray]]:
+  """Without end: splits at random cuts, and uniformly random ones."""
+  groups, devices = problem.num_groups, len(problem.devices)
+  for index in itertools.count():
+    if index % 2:
+      yield f'random {index}', rng.integers(0, devices, groups)
+    else:
+      cuts = np.sort(rng.integers(0, groups, rng.integers(1, 10)))
+      part = np.searchsorted(cuts, np.arange(groups), side='right')
+      yield f'cuts {index}', (part + rng.integers(devices)) % devices
+
+
+def _measure(name: str, training: bool, done: set[str]) -> None:
+  path = builtin_models.path_of(name, training=training, batch_size=None)
+  imported = importers_base.load(path)
+  problem = build.build(imported, target.resolve(_FLAGS.devices))
+  with session_measurer.SessionMeasurer(
+    imported.program,
+    problem.devices,
+    session_options.SessionOptions(warm_up_steps=2),
+  ) as measurer:
+    begin = time.monotonic()
+    profiles = measurer.profile(problem, use_cache=False)
+    links = measurer.measure_links(use_cache=False)
+    print(f'{name}: profiled in {time.monotonic() - begin:.0f} s', flush=True)
+    problem = profiled_costs.measured_problem(problem, links, profiles)
+    roofline = dataclasses.replace(
+      problem, costs=costs.analytic(problem.graph, problem.devices)
+    )
+    fitted = _singles(problem, measurer)
+    reference = min(fitted, key=lambda t: t.measurement.step_time_seconds)
+    for label, candidate in _probes(problem):
+      candidate = _legal(problem, candidate)
+      measured = _measured(problem, measurer, candidate, reference)
+      fitted.append(trial_lib.Trial(len(fitted), label, candidate, measured))
+    models = [
+      correction.fit(each, each.costs, fitted) for each in (problem, roofline)
+    ]
+    print(name, models[0].links, flush=True)
+    for label, candidate in placements(problem, _FLAGS.placements):
+      if label not in done:
+        row = _row(problem, measurer, models, reference, candidate)
+        row |= {'model': name, 'training': training, 'placement': label}
+        with open(_FLAGS.output, 'a') as file:
+          file.write(json.dumps(row) + '\n')
+        said = row['status'], row['predicted_seconds'], row['seconds']
+        print(name, label, *said, flush=True)
+
+
+def _probes(problem) -> Iterator[tuple[str, np.ndarray]]:
+  rng = np.random.default_rng(_PROBE_SEED)
+  yield from itertools.islice(_random_placements(problem, rng), _PROBES)
+
+
+def _measured(problem, measurer, candidate, reference):
+  seconds = reference.measurement.step_time_seconds
+  steps = int(_TIMED_SECONDS / (2 * seconds))
+  (measured,) = measurer.measure(
+    problem,
+    candidate[np.newaxis],
+    reference=reference.candidate,
+    steps=min(max(steps, _MIN_STEPS), _MAX_STEPS),
+  )
+  return measured
+
+
+def _singles(problem, measurer) -> list[trial_lib.Trial]:
+  """The single devices, measured against the first of them."""
+  found = []
+  for suggestion in registry.make('single_device', problem).suggest(64):
+    reference = found[0].candidate if found else None
+    (measured,) = measurer.measure(
+      problem,
+      suggestion.candidate[np.newaxis],
+      reference=reference,
+      steps=2 * _MIN_STEPS,
+    )
+    found.append(
+      trial_lib.Trial(
+        len(found), 'single_device', suggestion.candidate, measured
+      )
+    )
+  return found
+
+
+def _row(problem, measurer, models, reference, candidate):
+  """What is predicted of a placement, and then measured."""
+  predicted = [each.predict(candidate[np.newaxis])[0][0] for each in models]
+  batch = simulator.simulate(problem, models[0].costs, candidate[np.newaxis])
+  measured = _measured(problem, measurer, candidate, reference)
+  row = {
+    'status': measured.status.value,
+    'predicted_seconds': float(predicted[0]),
+    'roofline_seconds': float(predicted[1]),
+    'single_seconds': reference.measurement.step_time_seconds,
+    'seconds': None,
+    'predicted_peak_bytes': batch.peak_bytes[0].tolist(),
+    'peak_bytes': [
+      measured.peak_memory_bytes.get(device, 0)
+      for device in problem.devices.names
+    ],
+  }
+  if measured.ok:
+    # Freed from drift: the ratio to the single device beside it.
+    ratio = measured.step_time_seconds / float(
+      np.median(measured.reference_times_seconds)
+    )
+    row['seconds'] = ratio * row['single_seconds']
+  return row
+
+
+def _hardware() -> str:
+  return (
+    f'{time.strftime("%Y-%m-%d")}, `{_FLAGS.devices}` on '
+    f'{len(os.sched_getaffinity(0))} cores of '
+    f'{cores.cpu_model() or platform.processor()}'
+  )
+
+
+if __name__ == '__main__':
+  flags.mark_flag_as_required('output')
+  app.run(main)

@@ -1,0 +1,121 @@
+"""`placer train`: it trains, goes on, and place takes what was learned."""
+
+import contextlib
+import io
+import json
+import pathlib
+from unittest import mock
+
+from absl.testing import absltest
+from absl.testing import parameterized
+
+from placer.cli import main
+from placer.core import placement
+from placer.testing import graphs
+
+_DEVICES = '--devices=simulated:k80x2+cpu_core'
+
+
+def _placer(*arguments: str) -> tuple[int, str]:
+  """(exit code, what was printed)."""
+  printed = io.StringIO()
+  with (
+    contextlib.redirect_stdout(printed),
+    contextlib.redirect_stderr(printed),
+  ):
+    code = main.main(['placer', *map(str, arguments)])
+  return code, printed.getvalue()
+
+
+class TrainTest(parameterized.TestCase):
+  def setUp(self):
+    super().setUp()
+    self.folder = pathlib.Path(self.create_tempdir().full_path)
+    self.out = self.folder / 'out'
+    self.graph = self.folder / 'fork.pb'
+    self.graph.write_bytes(graphs.fork_join().SerializeToString())
+
+  def _train(self, *arguments: str) -> tuple[int, str]:
+    return _placer(
+      'train',
+      _DEVICES,
+      '--policy=seq2seq',
+      f'--output_dir={self.out}',
+      *arguments,
+    )
+
+  def test_trains_goes_on_and_is_placed_with(self):
+    code, text = self._train(f'--graph={self.graph}', '--budget_samples=70')
+    self.assertEqual(code, 0, text)
+    self.assertIn('samples | fork', text)
+    summary = json.loads((self.out / 'train.json').read_text())
+    self.assertEqual(summary['times_are'], 'simulated')
+    (found,) = summary['graphs']
+    self.assertGreaterEqual(found['speedup'], 1.0)
+    placed = placement.load(self.out / 'placements' / 'fork.json')
+    self.assertNotEmpty(placed.devices)
+    self.assertNotEmpty(list((self.out / 'events').iterdir()))
+
+    lines = (self.out / 'curve.jsonl').read_text()
+    code, text = self._train(f'--graph={self.graph}', '--budget_samples=140')
+    self.assertEqual(code, 0, text)
+    self.assertIn('Going on after', text)
+    longer = (self.out / 'curve.jsonl').read_text()
+    self.assertTrue(longer.startswith(lines))
+    self.assertGreater(len(longer), len(lines))
+
+    code, text = self._train(
+      f'--graph={self.graph}', '--budget_samples=140', '--config=paper'
+    )
+    self.assertEqual(code, 1)
+    self.assertIn('config.learning.algorithm', text)
+
+    code, text = _placer(
+      'place',
+      _DEVICES,
+      f'--graph={self.graph}',
+      '--policy=seq2seq',
+      '--budget_trials=8',
+      f'--checkpoint={self.out / "checkpoints"}',
+      f'--output_dir={self.folder / "placed"}',
+    )
+    self.assertEqual(code, 0, text)
+    self.assertIn('seq2seq', text)
+
+  @parameterized.parameters(
+    (('--policy=annealing', '--graph=x'), 'Learned are: grouper_placer'),
+    (('--graphs=nowhere/*.pb',), 'matches no file'),
+    (('--graphs=x', '--graph=y'), 'Pass one of'),
+    (('--policy=nothing', '--graph=x'), 'Unknown policy'),
+  )
+  def test_what_makes_no_sense_says_what_would(self, arguments, said):
+    code, text = self._train(*arguments)
+    self.assertEqual(code, 1)
+    self.assertIn(said, text)
+
+  def test_one_graph_a_policy_that_learns_one(self):
+    other = self.folder / 'other.pb'
+    other.write_bytes(self.graph.read_bytes())
+    code, text = self._train(f'--graphs={self.folder}/*.pb')
+    self.assertEqual(code, 1)
+    self.assertIn('matches 2', text)
+
+  def test_place_refuses_flags_of_learned_policies_for_others(self):
+    code, text = _placer(
+      'place', f'--graph={self.graph}', _DEVICES, '--config=paper'
+    )
+    self.assertEqual(code, 1)
+    self.assertIn('--config is for learned policies', text)
+
+  def test_nothing_is_measured_in_simulation(self):
+    from placer.measurers import session_measurer
+
+    with mock.patch.object(
+      session_measurer, 'SessionMeasurer', side_effect=AssertionError
+    ):
+      code, text = self._train(f'--graph={self.graph}', '--budget_samples=1')
+    self.assertEqual(code, 0, text)
+
+
+if __name__ == '__main__':
+  absltest.main()
