@@ -99,13 +99,16 @@ def main(unused_argv: Sequence[str]) -> None:
 
 
 def placements(
-  problem: placement_problem.PlacementProblem, count: int
+  problem: placement_problem.PlacementProblem,
+  count: int,
+  excluded: Sequence[np.ndarray] = (),
 ) -> Iterator[tuple[str, np.ndarray]]:
-  """Different legal placements, neither of which is a single device.
+  """Different legal placements, none of which is a single device.
 
   Args:
     problem: with costs.
     count: how many.
+    excluded: int32 `[G]` each, other placements that are left out.
 
   Yields:
     (label, int32 `[G]`).
@@ -114,6 +117,7 @@ def placements(
     suggestion.candidate.tobytes()
     for suggestion in registry.make('single_device', problem).suggest(64)
   }
+  seen.update(row.tobytes() for row in excluded)
   left = min(count, 2 ** (problem.num_groups - 1))
   for label, candidate in _any_placements(problem):
     candidate = _legal(problem, candidate)
@@ -138,16 +142,20 @@ def _any_placements(problem):
     for suggestion in registry.make(name, problem).suggest(1):
       yield name, suggestion.candidate
   for seed in range(_ANNEALED):
-    # Short searches: good, but each in its own way.
-    policy = annealing.Annealing(
-      problem,
-      seed=seed,
-      config=annealing.AnnealingConfig(
-        visits=2e6 * (1 + seed), min_evaluations=200, full_visits=0
-      ),
-    )
-    yield f'annealing {seed}', policy.suggest(1)[0].candidate
+    yield f'annealing {seed}', _annealed(problem, seed)
   yield from _random_placements(problem, np.random.default_rng(0))
+
+
+def _annealed(problem, seed: int) -> np.ndarray:
+  """Of a short search: good, but each in its own way."""
+  policy = annealing.Annealing(
+    problem,
+    seed=seed,
+    config=annealing.AnnealingConfig(
+      visits=2e6 * (1 + seed % _ANNEALED), min_evaluations=200, full_visits=0
+    ),
+  )
+  return policy.suggest(1)[0].candidate
 
 
 def _random_placements(problem, rng) -> Iterator[tuple[str, np.ndarray]]:
@@ -181,15 +189,17 @@ def _measure(name: str, training: bool, done: set[str]) -> None:
     )
     fitted = _singles(problem, measurer)
     reference = min(fitted, key=lambda t: t.measurement.step_time_seconds)
-    for label, candidate in _probes(problem):
-      candidate = _legal(problem, candidate)
+    probes = _probes(problem)
+    for label, candidate in probes.items():
       measured = _measured(problem, measurer, candidate, reference)
       fitted.append(trial_lib.Trial(len(fitted), label, candidate, measured))
     models = [
       correction.fit(each, each.costs, fitted) for each in (problem, roofline)
     ]
     print(name, models[0].links, flush=True)
-    for label, candidate in placements(problem, _FLAGS.placements):
+    for label, candidate in placements(
+      problem, _FLAGS.placements, list(probes.values())
+    ):
       if label not in done:
         row = _row(problem, measurer, models, reference, candidate)
         row |= {'model': name, 'training': training, 'placement': label}
@@ -199,9 +209,13 @@ def _measure(name: str, training: bool, done: set[str]) -> None:
         print(name, label, *said, flush=True)
 
 
-def _probes(problem) -> Iterator[tuple[str, np.ndarray]]:
+def _probes(problem) -> dict[str, np.ndarray]:
+  """What is measured to fit: half random, half as a search would find them."""
   rng = np.random.default_rng(_PROBE_SEED)
-  yield from itertools.islice(_random_placements(problem, rng), _PROBES)
+  found = dict(itertools.islice(_random_placements(problem, rng), _PROBES // 2))
+  for seed in range(_PROBES - len(found)):
+    found[f'probe {seed}'] = _annealed(problem, 100 + seed)
+  return {label: _legal(problem, row) for label, row in found.items()}
 
 
 def _measured(problem, measurer, candidate, reference):

@@ -136,6 +136,7 @@ def main(unused_argv: Sequence[str]) -> None:
       config_lib.PlacetoConfig(),
       updates=_ROUNDS.value,
       pretrained=False,
+      opening=0,
       **VARIANTS[name],
     )
     line = {

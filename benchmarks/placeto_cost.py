@@ -147,7 +147,11 @@ def main(unused_argv: Sequence[str]) -> None:
   cores, load = len(os.sched_getaffinity(0)), os.getloadavg()[0]
   print(f'{datetime.date.today()}, {cores} cores, load {load:.1f}')
   ours = dataclasses.replace(
-    config_lib.PlacetoConfig(), pretrained=False, graphs=1, episodes=16
+    config_lib.PlacetoConfig(),
+    pretrained=False,
+    opening=0,
+    graphs=1,
+    episodes=16,
   )
   found = {}
   for name, config, sizes in (

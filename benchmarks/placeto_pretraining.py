@@ -13,7 +13,6 @@ At the end, and each `--save_rounds`, the weights are written as text to
 import dataclasses
 import hashlib
 import pickle
-import sys
 import time
 from collections.abc import Sequence
 
@@ -133,7 +132,10 @@ def main(unused_argv: Sequence[str]) -> None:
   """Trains and writes the weights."""
   graphs = problems(_FAMILIES.value, 'train', _COUNT.value, _SEED.value)
   config = dataclasses.replace(
-    config_lib.PlacetoConfig(), updates=_ROUNDS.value, pretrained=False
+    config_lib.PlacetoConfig(),
+    updates=_ROUNDS.value,
+    pretrained=False,
+    opening=0,
   )
   size = min(config.graphs, len(graphs))
 
@@ -160,13 +162,18 @@ def main(unused_argv: Sequence[str]) -> None:
 
 def save(network, config: config_lib.PlacetoConfig) -> None:
   """Writes the weights, with the command."""
-  arguments = ' '.join(sys.argv[1:])
+  command = (
+    'python -m benchmarks.placeto_pretraining '
+    f'--families={",".join(_FAMILIES.value)} '
+    f'--devices_per_graph={_COUNT.value} --seed={_SEED.value} '
+    f'--rounds={_ROUNDS.value} --samples={_SAMPLES.value}'
+  )
   weights.save(
     network,
     config,
     _WEIGHTS.value,
     num_devices=2,
-    command=f'python -m benchmarks.placeto_pretraining {arguments}'.strip(),
+    command=command,
   )
 
 

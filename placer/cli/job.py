@@ -103,17 +103,12 @@ class Job:
       measurer: of this job, open.
 
     Returns:
-      The Job. Simulated devices have their costs already; where devices share
-      their cores, ops are not profiled.
+      The Job. Simulated devices have their costs already.
     """
     if self.is_simulated:
       return self
-    problem = self.problem
-    profiles = {}
-    if problem.devices.timing_is_meaningful:
-      profiles = measurer.profile(problem)
     problem = profiled_costs.measured_problem(
-      problem, measurer.measure_links(), profiles
+      self.problem, measurer.measure_links(), measurer.profile(self.problem)
     )
     return dataclasses.replace(self, problem=problem)
 

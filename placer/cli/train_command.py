@@ -27,7 +27,6 @@ import pathlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
 from absl import flags
 
 from placer.cli import graph_flags
@@ -36,7 +35,6 @@ from placer.cli import paths
 from placer.cli import policy_flags
 from placer.cli import run_flags
 from placer.core import errors
-from placer.core import trial as trial_lib
 from placer.policies import registry
 from placer.reports import training_progress
 
@@ -52,6 +50,11 @@ def define(values: flags.FlagValues) -> None:
   graph_flags.define(values)
   run_flags.define(values)
   policy_flags.define_config(values)
+  _define_what(values)
+  _define_budget(values)
+
+
+def _define_what(values: flags.FlagValues) -> None:
   flags.DEFINE_string(
     'graphs',
     '',
@@ -71,6 +74,9 @@ def define(values: flags.FlagValues) -> None:
     'What tells the step times of placements.',
     flag_values=values,
   )
+
+
+def _define_budget(values: flags.FlagValues) -> None:
   flags.DEFINE_integer(
     'budget_samples',
     None,
@@ -186,6 +192,7 @@ def _folder(values: flags.FlagValues, graphs: _Graphs) -> pathlib.Path:
 def _evaluator(values: flags.FlagValues, graphs: _Graphs) -> Iterator[Any]:
   """(evaluator, reference seconds of each graph); see `--evaluate`."""
   # They import TensorFlow's companions, which take seconds.
+  from placer.cli import measured_evaluator
   from placer.policies.learning import evaluation
 
   if values.evaluate == 'simulator':
@@ -205,53 +212,10 @@ def _evaluator(values: flags.FlagValues, graphs: _Graphs) -> Iterator[Any]:
     )
   (job,) = graphs.jobs
   with job.measurer(values, '') as measurer:
-    measured = _Measured(job, measurer, values.steps)
+    measured = measured_evaluator.MeasuredEvaluator(
+      job.problem, measurer, values.steps
+    )
     yield measured, [measured.reference_seconds]
-
-
-class _Measured:
-  """Runs placements, each paired with the best single device.
-
-  Attributes:
-    reference_seconds: the step on it.
-  """
-
-  def __init__(self, job: job_lib.Job, measurer, steps: int | None) -> None:
-    self._problem, self._measurer, self._steps = job.problem, measurer, steps
-    singles = np.stack(
-      [
-        each.candidate
-        for each in registry.make('single_device', job.problem).suggest(
-          len(job.problem.devices)
-        )
-      ]
-    )
-    found = measurer.measure(job.problem, singles, steps=steps)
-    seconds = [m.step_time_seconds if m.ok else np.inf for m in found]
-    best = int(np.argmin(seconds))
-    if not found[best].ok:
-      raise errors.NoFeasiblePlacementError(
-        f'No single device runs the graph: {found[best].reason}'
-      )
-    self.reference_seconds = seconds[best]
-    self._reference = singles[best]
-
-  def __call__(self, graph: int, candidates: np.ndarray):
-    from placer.policies.learning import rewards
-
-    found = self._measurer.measure(
-      self._problem,
-      candidates,
-      reference=self._reference,
-      steps=self._steps,
-    )
-    return rewards.of_trials(
-      [
-        trial_lib.Trial(graph, '', candidate, measured)
-        for candidate, measured in zip(candidates, found, strict=True)
-      ],
-      len(self._problem.devices),
-    )
 
 
 def _train(values, config, learner, evaluator, graphs, folder):

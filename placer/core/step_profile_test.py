@@ -14,6 +14,7 @@ def _profile() -> step_profile.StepProfile:
     temporary_bytes=np.array([64, 0]),
     tensor_bytes=np.array([8, -1, 4]),
     shares_tensor=np.array([-1, -1, 0], np.int32),
+    persistent_bytes=96,
     step_seconds=0.25,
   )
 
@@ -27,6 +28,7 @@ class StepProfileTest(absltest.TestCase):
         getattr(again, field.name), getattr(profile, field.name)
       )
     self.assertIsInstance(again.step_seconds, float)
+    self.assertIsInstance(again.persistent_bytes, int)
 
   def test_a_missing_array_is_named(self):
     arrays = _profile().arrays()

@@ -31,7 +31,7 @@ from placer.measurers import session_measurer
 from placer.measurers import session_options
 from placer.policies import registry
 from placer.problems import build
-from placer.problems import costs
+from placer.problems import profiled_costs
 from placer.reports import json_report
 from placer.reports import table
 from placer.search import budget as budget_lib
@@ -182,11 +182,8 @@ def _measured(
       step.imported.program, problem.devices, session
     ) as measurer,
   ):
-    devices = dataclasses.replace(
-      problem.devices, links=tuple(measurer.measure_links())
-    )
-    problem = dataclasses.replace(
-      problem, devices=devices, costs=costs.analytic(problem.graph, devices)
+    problem = profiled_costs.measured_problem(
+      problem, measurer.measure_links(), measurer.profile(problem)
     )
     return loop.search(
       problem,

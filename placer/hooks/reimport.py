@@ -108,20 +108,7 @@ def with_devices(
   """
   graph_def = function.graph_def
   if devices:
-    graph_def = strip.strip(graph_def)
-    placed = _working_names(function, devices)
-    for name in function.traced.inputs:
-      placed.pop(name, None)
-    for node in graph_def.node:
-      for edge in node.input:
-        if edge in (resources or {}) and (
-          node.name not in placed or edge not in function.traced.variables
-        ):
-          placed[node.name] = resources[edge]
-    default = next(iter(devices.values()))
-    device_gaps.fill(graph_def, placed, default, leave=function.traced.inputs)
-    graph_def = annotate.annotate(graph_def, placed)
-    _drop_classes(graph_def)
+    graph_def = _annotated(function, devices, resources or {})
   result = graph_pb2.GraphDef(
     versions=graph_def.versions, library=graph_def.library
   )
@@ -136,6 +123,28 @@ def with_devices(
       node.input[:] = waits
   _own_function_names(result)
   return result
+
+
+def _annotated(
+  function: InlinedFunction,
+  devices: Mapping[str, str],
+  resources: Mapping[str, str],
+) -> graph_pb2.GraphDef:
+  graph_def = strip.strip(function.graph_def)
+  placed = _working_names(function, devices)
+  for name in function.traced.inputs:
+    placed.pop(name, None)
+  for node in graph_def.node:
+    for edge in node.input:
+      if edge in resources and (
+        node.name not in placed or edge not in function.traced.variables
+      ):
+        placed[node.name] = resources[edge]
+  default = next(iter(devices.values()))
+  device_gaps.fill(graph_def, placed, default, leave=function.traced.inputs)
+  graph_def = annotate.annotate(graph_def, placed)
+  _drop_classes(graph_def)
+  return graph_def
 
 
 def into_default_graph(

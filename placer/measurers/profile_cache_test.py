@@ -16,6 +16,7 @@ _PROFILE = step_profile.StepProfile(
   temporary_bytes=np.array([64, 0]),
   tensor_bytes=np.array([8, -1]),
   shares_tensor=np.array([-1, -1], np.int32),
+  persistent_bytes=96,
   step_seconds=0.25,
 )
 

@@ -32,8 +32,11 @@ def profile(
 
   Returns:
     {device: StepProfile}; devices on which the program does not run (it does
-    not fit, a kernel is missing) are not in it.
+    not fit, a kernel is missing) are not in it, nor are devices that share
+    their cores.
   """
+  if not topology.timing_is_meaningful:
+    return {}
   found: dict[int, step_profile.StepProfile] = {}
   for alike in alike_lib.classes(topology):
     key = '\n'.join((program_key, problem.graph.fingerprint, alike.key))

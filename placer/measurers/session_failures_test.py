@@ -193,6 +193,10 @@ class FailuresTest(absltest.TestCase):
     with self.assertRaisesRegex(lane.FailedError, 'NcclAllReduce'):
       measurer.fetch_values(problem, np.array([0, 1]))
 
+  def test_a_program_that_does_not_run_has_no_profile(self):
+    measurer, problem = self._open(toy_programs.no_kernel())
+    self.assertEqual(measurer.profile(problem, use_cache=False), {})
+
   def test_nothing_is_left_after_close(self):
     measurer, problem = self._open(toy_programs.matmuls())
     measurer.measure(problem, np.array([[0, 1]]), reference=np.array([0, 0]))

@@ -7,10 +7,12 @@ from absl.testing import absltest
 
 from placer.core import errors
 from placer.core import program
+from placer.devices import alike as alike_lib
 from placer.devices import target
 from placer.measurers import measurer_contract
 from placer.measurers import session_measurer
 from placer.measurers import session_options
+from placer.measurers import step_timeline
 from placer.measurers import toy_programs
 
 _QUICK = session_options.SessionOptions(steps=3, warm_up_steps=2)
@@ -109,7 +111,44 @@ class LocalWorkersTest(
       for link in links:
         self.assertBetween(link.latency_seconds, 1e-6, 0.1)
         self.assertBetween(link.bytes_per_second, 1e7, 1e12)
+        self.assertGreaterEqual(link.load_seconds, 0.0)
+        self.assertGreaterEqual(link.load_seconds_per_byte, 0.0)
       self.assertEqual(self.measurer.measure_links(), links)
+
+  def test_profiles_each_kind_of_device_once(self):
+    with absltest.mock.patch.dict(
+      os.environ, {'PLACER_CACHE_DIR': self.create_tempdir().full_path}
+    ):
+      found = self.measurer.profile(self.problem, seconds=0.0)
+      self.assertSetEqual(set(found), {0, 1})
+      alike = len(alike_lib.classes(self.topology)) == 1
+      self.assertEqual(found[0] is found[1], alike)
+      index = self.problem.graph.index
+      for name in ('a/mul', 'b/mul', 'a/relu'):
+        self.assertTrue(found[1].is_run[index[name]], name)
+      again = self.measurer.profile(self.problem, seconds=0.0)
+      for device, profile in again.items():
+        np.testing.assert_array_equal(
+          profile.op_seconds, found[device].op_seconds
+        )
+    with self.assertRaises(KeyError):
+      self.measurer.lane_pid('profile')  # it has ended
+
+  def test_traces_of_steps_that_were_run(self):
+    traces = self.measurer.trace(self.problem, np.array([0, 1]), steps=3)
+    self.assertLen(traces, 3)
+    step = step_timeline.choose(traces, self.topology.names)
+    where = {op.name: op.device for op in step.ops}
+    self.assertEqual(where['a/mul'], self.topology.names[0])
+    self.assertEqual(where['b/mul'], self.topology.names[1])
+    self.assertNotEmpty(step.transfers)
+    for transfer in step.transfers:
+      self.assertSetEqual(
+        {transfer.source, transfer.target}, set(self.topology.names)
+      )
+    # Eight rows of 64 floats come back from the second layer.
+    sizes = {transfer.name: transfer.bytes for transfer in step.transfers}
+    self.assertEqual(sizes.get('b/relu', 2048), 2048)
 
   def test_nobody_outside_can_reach_the_workers(self):
     before = _listening()

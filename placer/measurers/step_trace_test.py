@@ -35,6 +35,7 @@ class _Trace:
     *,
     outputs: Sequence[tuple[int, int]] = (),
     temporary: int = 0,
+    in_use: int = 0,
     allocator: str = 'cpu',
   ) -> '_Trace':
     """A run of a node; `outputs` are (address, bytes)."""
@@ -48,9 +49,12 @@ class _Trace:
       output = record.output.add(slot=slot)
       allocation = output.tensor_description.allocation_description
       allocation.ptr, allocation.allocated_bytes = address, size
-    if temporary:
+    if temporary or in_use:
       record.memory.add(
-        allocator_name=allocator, peak_bytes=temporary + 8, live_bytes=8
+        allocator_name=allocator,
+        peak_bytes=temporary + 8,
+        live_bytes=8,
+        allocator_bytes_in_use=in_use,
       )
     return self
 
@@ -247,6 +251,18 @@ class MemoryTest(absltest.TestCase):
     )
     found = trace.read(['a', 'b'], _GPU)
     np.testing.assert_array_equal(found.temporary_bytes, [64, 0])
+
+  def test_what_is_in_use_all_the_time_is_persistent(self):
+    trace = (
+      _Trace()
+      .node('a')
+      .node('b')
+      .ran('a', 1, in_use=1_000)
+      .ran('b', 1, in_use=508)
+    )
+    # The least, without what the op itself has just made.
+    self.assertEqual(trace.read(['a', 'b']).persistent_bytes, 500)
+    self.assertEqual(trace.read(['a', 'b'], _GPU).persistent_bytes, 0)
 
   def test_outputs_that_the_graph_does_not_have_are_left_out(self):
     trace = _Trace().node('a').ran('a', 1, outputs=[(100, 64), (200, 32)])

@@ -93,13 +93,7 @@ def measured_problem(
     shared out in proportion to what ops have themselves.
   """
   devices = dataclasses.replace(problem.devices, links=tuple(links))
-  graph = problem.graph
-  held = max((p.persistent_bytes for p in profiles.values()), default=0)
-  known = int(graph.persistent_bytes.sum())
-  if held > known > 0:
-    # Kernels keep more than that: weights in the layout they like, mostly.
-    scaled = graph.persistent_bytes * (held / known)
-    graph = dataclasses.replace(graph, persistent_bytes=scaled.astype(np.int64))
+  graph = _with_persistent(problem.graph, profiles)
   return dataclasses.replace(
     problem,
     graph=graph,

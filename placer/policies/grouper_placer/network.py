@@ -18,8 +18,8 @@ import sonnet as snt
 import tensorflow as tf
 
 from placer.policies.learning import masked
+from placer.policies.learning import placement_network
 from placer.policies.learning import placer_network
-from placer.policies.learning import policy_gradient
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -88,8 +88,8 @@ class GrouperPlacerNetwork(snt.Module):
 
   def sample(
     self, seed: tf.Tensor, samples: int, greedy_last: bool
-  ) -> tuple[tf.Tensor, policy_gradient.Chosen]:
-    """Draws placements; see `policy_gradient.Network`."""
+  ) -> tuple[tf.Tensor, placement_network.Chosen]:
+    """Draws placements; see `placement_network.py`."""
     each = self._placements if samples % self._placements == 0 else 1
     groupings = samples // each
     slots, devices = self._inputs.legal.shape
@@ -112,7 +112,7 @@ class GrouperPlacerNetwork(snt.Module):
     placed = tf.reshape(placed, [samples, slots])
     return self._candidates(slot_of_group, placed), (slot_of_group, placed)
 
-  def score(self, chosen: policy_gradient.Chosen) -> policy_gradient.Scores:
+  def score(self, chosen: placement_network.Chosen) -> placement_network.Scores:
     """The Scores of (slots `[E, G]`, devices `[B, S]`)."""
     slot_of_group, placed = chosen
     each = tf.shape(placed)[0] // tf.shape(slot_of_group)[0]
@@ -129,7 +129,7 @@ class GrouperPlacerNetwork(snt.Module):
     is_used = tf.reduce_max(tf.one_hot(slot_of_group, slots), axis=1)
     batch = tf.shape(placed)[0]
     entropies = tf.broadcast_to(masked.entropy(grouper), [batch, groups])
-    return policy_gradient.Scores(
+    return placement_network.Scores(
       log_probs=tf.concat(
         [masked.log_prob_of(placer, placed), tf.repeat(taken, each, axis=0)],
         axis=1,
@@ -140,7 +140,7 @@ class GrouperPlacerNetwork(snt.Module):
       ),
     )
 
-  def explain(self, candidate: np.ndarray) -> policy_gradient.Chosen:
+  def explain(self, candidate: np.ndarray) -> placement_network.Chosen:
     """Slots and devices that make a candidate int32 `[G]`."""
     slots, devices = self._explain(candidate)
     return tf.constant(slots[np.newaxis]), tf.constant(devices[np.newaxis])

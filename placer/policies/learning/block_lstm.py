@@ -76,7 +76,7 @@ class BlockLstm(snt.Module):
 def _lstm(inputs, hidden, cell, weights, bias):
   """Hidden states and cells, float32 `[S, B, H]` each, of all steps."""
   unused = tf.zeros([hidden.shape[-1]])
-  gate_i, cells, gate_f, gate_o, new, squashed, states = tf.raw_ops.BlockLSTMV2(
+  found = tf.raw_ops.BlockLSTMV2(
     seq_len_max=tf.cast(tf.shape(inputs)[0], tf.int64),
     x=inputs,
     cs_prev=cell,
@@ -90,40 +90,43 @@ def _lstm(inputs, hidden, cell, weights, bias):
   )
 
   def gradient(d_states, d_cells):
-    before = tf.concat([cell[tf.newaxis], cells[:-1]], axis=0)
-    # What a gradient of the cell, or of the state for the output gate, is
-    # multiplied with to be one of the gates before they were squashed.
-    slopes = tf.concat(
-      [
-        new * gate_i * (1 - gate_i),
-        before * gate_f * (1 - gate_f),
-        gate_i * (1 - new * new),
-        squashed * gate_o * (1 - gate_o),
-      ],
-      axis=-1,
-    )
-    d_gates, d_hidden, d_cell = _backwards(
-      d_states,
-      d_cells,
-      slopes,
-      gate_o * (1 - squashed * squashed),
-      gate_f,
-      weights[inputs.shape[-1] :],
-    )
-    earlier = tf.concat([hidden[tf.newaxis], states[:-1]], axis=0)
-    rows = tf.concat([inputs, earlier], axis=-1)
-    rows = tf.reshape(rows, [-1, weights.shape[0]])
-    flat = tf.reshape(d_gates, [-1, weights.shape[1]])
-    d_inputs = tf.matmul(flat, weights[: inputs.shape[-1]], transpose_b=True)
-    return (
-      tf.reshape(d_inputs, tf.shape(inputs)),
-      d_hidden,
-      d_cell,
-      tf.matmul(rows, flat, transpose_a=True),
-      tf.reduce_sum(flat, axis=0),
-    )
+    return _gradients(inputs, hidden, cell, weights, found, d_states, d_cells)
 
-  return (states, cells), gradient
+  return (found.h, found.cs), gradient
+
+
+def _gradients(inputs, hidden, cell, weights, found, d_states, d_cells):
+  """Gradients of all arguments of `_lstm`; `found` is what its kernel gave."""
+  before = tf.concat([cell[tf.newaxis], found.cs[:-1]], axis=0)
+  # What a gradient of the cell, or of the state for the output gate, is
+  # multiplied with to be one of the gates before they were squashed.
+  slopes = tf.concat(
+    [
+      found.ci * found.i * (1 - found.i),
+      before * found.f * (1 - found.f),
+      found.i * (1 - found.ci * found.ci),
+      found.co * found.o * (1 - found.o),
+    ],
+    axis=-1,
+  )
+  to_cell = found.o * (1 - found.co * found.co)
+  size = inputs.shape[-1]
+  d_gates, d_hidden, d_cell = _backwards(
+    d_states, d_cells, slopes, to_cell, found.f, weights[size:]
+  )
+  earlier = tf.concat([hidden[tf.newaxis], found.h[:-1]], axis=0)
+  rows = tf.reshape(
+    tf.concat([inputs, earlier], axis=-1), [-1, weights.shape[0]]
+  )
+  flat = tf.reshape(d_gates, [-1, weights.shape[1]])
+  d_inputs = tf.matmul(flat, weights[:size], transpose_b=True)
+  return (
+    tf.reshape(d_inputs, tf.shape(inputs)),
+    d_hidden,
+    d_cell,
+    tf.matmul(rows, flat, transpose_a=True),
+    tf.reduce_sum(flat, axis=0),
+  )
 
 
 def _backwards(d_states, d_cells, slopes, to_cell, forget, recurrent):

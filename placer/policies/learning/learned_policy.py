@@ -79,6 +79,8 @@ class LearnedPolicy(base.Policy):
     self._updates = 0
     self._queue: list[base.Suggestion] = []
     self._suggested: set[bytes] = set()
+    # The best of the simulation, until all of them are measured.
+    self._finalists: np.ndarray | None = None
     self._open: learner_lib.Proposal | None = None
     # candidate -> step over the paired reference; inf where it did not run.
     self._measured: dict[bytes, float] = {}
@@ -128,7 +130,10 @@ class LearnedPolicy(base.Policy):
     for trial in trials:
       key = np.asarray(trial.candidate, np.int32).tobytes()
       self._measured[key] = self._ratio(trial)
-    if self._open is None or not self._is_measured(self._open):
+    if self._finalists is not None and self._are_measured(self._finalists):
+      self._learner.tell(self._finalists, self._outcomes(self._finalists))
+      self._finalists = None
+    if self._open is None or not self._are_measured(self._open.candidates):
       return {}
     return self._learn()
 
@@ -160,6 +165,8 @@ class LearnedPolicy(base.Policy):
     ):
       label = f'{self.name}, predicted {seconds:.4g} s'
       self._add(candidate[np.newaxis], label)
+    if len(best.candidates):
+      self._finalists = best.candidates[:_FINALISTS]
 
   def _load(self, trainer: training.Trainer, folder: str) -> None:
     """Starts from a checkpoint; one of this graph is not trained on."""
@@ -180,7 +187,9 @@ class LearnedPolicy(base.Policy):
   def _propose(self) -> None:
     """Draws until there is something new to measure, or patience ends."""
     for _ in range(_PATIENCE):
-      if self._open is not None and not self._is_measured(self._open):
+      if self._open is not None and not self._are_measured(
+        self._open.candidates
+      ):
         # Asked again before it was told: more of the same policy.
         self._open = None
       proposal = self._learner.propose(self._updates, measured=True)
@@ -189,7 +198,7 @@ class LearnedPolicy(base.Policy):
       self._add(proposal.candidates, f'{self.name} {self._updates}')
       if self._queue:
         return
-      if self._is_measured(proposal):
+      if self._are_measured(proposal.candidates):
         self._learn()
 
   def _add(self, candidates: np.ndarray, label: str) -> None:
@@ -200,23 +209,24 @@ class LearnedPolicy(base.Policy):
         self._suggested.add(key)
         self._queue.append(base.Suggestion(candidate.copy(), label))
 
-  def _is_measured(self, proposal: learner_lib.Proposal) -> bool:
-    return all(c.tobytes() in self._measured for c in proposal.candidates)
+  def _are_measured(self, candidates: np.ndarray) -> bool:
+    return all(c.tobytes() in self._measured for c in candidates)
 
   def _learn(self) -> Mapping[str, float]:
     proposal, self._open = self._open, None
-    ratios = np.array(
-      [self._measured[c.tobytes()] for c in proposal.candidates]
-    )
+    metrics = self._learner.learn(proposal, self._outcomes(proposal.candidates))
+    return {name: float(value) for name, value in metrics.items()}
+
+  def _outcomes(self, candidates: np.ndarray) -> rewards.Outcomes:
+    """What measured candidates int32 `[B, G]` came to."""
+    ratios = np.array([self._measured[c.tobytes()] for c in candidates])
     devices = len(self.problem.devices)
-    outcomes = rewards.Outcomes(
+    return rewards.Outcomes(
       step_seconds=ratios * self._learner.reference_seconds[0],
       feasible=np.isfinite(ratios),
       peak_bytes=np.zeros((len(ratios), devices), np.int64),
       memory_bytes=np.full(devices, cost_model.NO_LIMIT, np.int64),
     )
-    metrics = self._learner.learn(proposal, outcomes)
-    return {name: float(value) for name, value in metrics.items()}
 
   def _ratio(self, trial: trial_lib.Trial) -> float:
     """The step over the reference's; over the first step where it has none."""

@@ -78,6 +78,17 @@ class Learner(abc.ABC):
       'gradient_norm'.
     """
 
+  def tell(self, candidates: np.ndarray, outcomes: rewards.Outcomes) -> None:
+    """Learns what its best simulated placements came to on the devices.
+
+    Called at most once, before the first measured proposal.
+
+    Args:
+      candidates: int32 `[B, G]`, of the first graph.
+      outcomes: theirs, measured.
+    """
+    del candidates, outcomes
+
   @abc.abstractmethod
   def trackables(self) -> Mapping[str, tf.Module]:
     """{name: networks and optimizers}, for tf.train.Checkpoint."""

@@ -171,9 +171,6 @@ class PlacerNetwork(snt.Module):
     steps, sequences, each, _ = noise.shape
     inputs = tf.transpose(encoded.inputs, [1, 0, 2])
     legal = tf.transpose(legal, [1, 0, 2])[:, :, tf.newaxis]
-    queries_of = self._query
-    # Made once, not at each step.
-    queries_of(encoded.state.hidden)
 
     def step(index, embedded, hidden, cell, chosen):
       seen = tf.repeat(inputs[index], each, axis=0)

@@ -1,8 +1,7 @@
 """PolicyGradient: the learner of networks that place a graph in one go.
 
-Letters: `B` placements, `G` groups, `M` decisions of a placement (of a grouper
-and a placer together). What a network decided is `chosen`, a tuple of int32
-tensors in the network's terms; the first axis of each divides B.
+Letters: `B` placements, `G` groups. What a network is and what it decides:
+`placement_network.py`.
 
 One update: REINFORCE or PPO on the advantage of each placement's reward over
 the baseline, an entropy bonus, and cross-entropy towards the best placements so
@@ -15,8 +14,8 @@ the fastest until it would make its decisions with `warm_probability`. From
 there on it learns what is better. They count as samples.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -27,6 +26,7 @@ from placer.policies.learning import elites as elites_lib
 from placer.policies.learning import learner
 from placer.policies.learning import losses
 from placer.policies.learning import optimizer
+from placer.policies.learning import placement_network
 from placer.policies.learning import policy_gradient_config
 from placer.policies.learning import rewards
 from placer.policies.learning import schedules
@@ -35,48 +35,6 @@ from placer.policies.learning import warm_start
 _IMITATION_RATE = schedules.Constant(3e-3)
 _IMITATION_STEPS = 300
 
-Chosen = tuple[tf.Tensor, ...]
-
-
-class Scores(NamedTuple):
-  """What a network says of decisions.
-
-  Attributes:
-    log_probs: float32 `[B, M]`, of what was chosen.
-    entropies: float32 `[B, M]`, in nats.
-    counts: float32 `[B, M]`, 1 for decisions that matter, else 0.
-  """
-
-  log_probs: tf.Tensor
-  entropies: tf.Tensor
-  counts: tf.Tensor
-
-
-class Network(Protocol):
-  """A network that places a graph; see the module docstring."""
-
-  trainable_variables: Sequence[tf.Variable]
-
-  def sample(
-    self, seed: tf.Tensor, samples: int, greedy_last: bool
-  ) -> tuple[tf.Tensor, Chosen]:
-    """Draws placements.
-
-    Args:
-      seed: int32 `[2]`.
-      samples: B.
-      greedy_last: the last one has the likeliest decisions.
-
-    Returns:
-      (candidates int32 `[B, G]`, chosen).
-    """
-
-  def score(self, chosen: Chosen) -> Scores:
-    """The Scores of what was chosen."""
-
-  def explain(self, candidate: np.ndarray) -> Chosen | None:
-    """Decisions that make a candidate int32 `[G]`; None where none do."""
-
 
 class PolicyGradient(learner.Learner):
   """Learns to place one graph; see the module docstring."""
@@ -84,7 +42,7 @@ class PolicyGradient(learner.Learner):
   def __init__(
     self,
     problem: placement_problem.PlacementProblem,
-    network: Network,
+    network: placement_network.PlacementNetwork,
     config: policy_gradient_config.PolicyGradientConfig,
     configuration: Mapping[str, Any],
     *,
@@ -95,7 +53,7 @@ class PolicyGradient(learner.Learner):
 
     Args:
       problem: the graph.
-      network: of it, a Network that is a snt.Module.
+      network: of it, a snt.Module.
       config: how to learn.
       configuration: what checkpoints must agree with.
       seed: of what is drawn.
@@ -138,7 +96,7 @@ class PolicyGradient(learner.Learner):
   ) -> Mapping[str, float]:
     found = self._rewards(outcomes)
     if proposal.context is None:
-      return self._imitate(proposal, outcomes, found)
+      return self._imitate(proposal.candidates, outcomes, found)
     chosen, has_greedy = proposal.context
     drawn = len(found) - has_greedy
     self._elites.add(
@@ -155,6 +113,13 @@ class PolicyGradient(learner.Learner):
       'entropy': float(entropy),
       'gradient_norm': float(norm),
     }
+
+  def tell(self, candidates: np.ndarray, outcomes: rewards.Outcomes) -> None:
+    # What was simulated may not hold on devices: from here on only they count.
+    self._elites = elites_lib.Elites(self._config.elites)
+    self._baseline = _baseline(self._config)
+    if outcomes.feasible.any():
+      self._imitate(candidates, outcomes, self._rewards(outcomes))
 
   def trackables(self) -> Mapping[str, tf.Module]:
     return {
@@ -221,7 +186,7 @@ class PolicyGradient(learner.Learner):
     return float(value if self._config.baseline == 'ema' else value()[0])
 
   def _gradient_steps(
-    self, chosen: Chosen, advantages: np.ndarray
+    self, chosen: placement_network.Chosen, advantages: np.ndarray
   ) -> tuple[tf.Tensor, tf.Tensor]:
     config = self._config
     update = int(self._optimizer.step.numpy()) // config.epochs
@@ -265,26 +230,24 @@ class PolicyGradient(learner.Learner):
 
   def _imitate(
     self,
-    proposal: learner.Proposal,
+    candidates: np.ndarray,
     outcomes: rewards.Outcomes,
     found: np.ndarray,
   ) -> Mapping[str, float]:
     """Starts from the best of given placements."""
     best = int(np.argmax(found))
-    chosen = self._network.explain(proposal.candidates[best])
-    entropy = norm = 0.0
-    if chosen is not None:
-      self._elites.add(
-        found[best : best + 1],
-        [part.numpy() for part in chosen],
-        outcomes.feasible[best : best + 1],
-      )
-      enough = np.log(self._config.warm_probability)
-      for _ in range(_IMITATION_STEPS):
-        self._imitator.start_update()
-        mean, entropy, norm = self._imitation_step(chosen)
-        if float(mean) > enough:
-          break
+    chosen = self._network.explain(candidates[best])
+    self._elites.add(
+      found[best : best + 1],
+      [part.numpy() for part in chosen],
+      outcomes.feasible[best : best + 1],
+    )
+    enough = np.log(self._config.warm_probability)
+    for _ in range(_IMITATION_STEPS):
+      self._imitator.start_update()
+      mean, entropy, norm = self._imitation_step(chosen)
+      if float(mean) > enough:
+        break
     return {
       'reward': float(found.max()),
       'baseline': float(found.mean()),
@@ -306,7 +269,7 @@ class PolicyGradient(learner.Learner):
     return mean, entropy, norm
 
 
-def _cross_entropy(scores: Scores) -> tf.Tensor:
+def _cross_entropy(scores: placement_network.Scores) -> tf.Tensor:
   return losses.reinforce(scores.log_probs, tf.ones([1, 1]), scores.counts)
 
 

@@ -28,6 +28,9 @@ class PlacetoConfig:
     reward_every: steps from one simulated state to the next; the steps between
       them share a reward, and a batch takes so many times fewer samples. 1 is
       the paper's intermediate reward, 0 its terminal one.
+    opening: rounds of each graph before learning from it: their episodes go on
+      from each other, some take the likeliest device, and only their last
+      states are simulated. Of use with weights that know something.
     episodes: of a graph in a batch; all have the same start and order.
     graphs: in a batch, if there are as many (the paper's workers: 4 to 8).
     discount: of rewards to come (the paper: 1).
@@ -57,6 +60,7 @@ class PlacetoConfig:
   restart: float = 0.5
   random_start: float = 0.3
   reward_every: int = 8
+  opening: int = 4
   episodes: int = 8
   graphs: int = 6
   discount: float = 0.97
@@ -87,6 +91,7 @@ def paper() -> PlacetoConfig:
     restart=1.0,
     random_start=0.0,
     reward_every=1,
+    opening=0,
     episodes=8,
     graphs=1,
     discount=1.0,

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from placer.core import errors
 from placer.core import placement_problem
 from placer.policies.learning import baselines
 from placer.policies.learning import learner
@@ -34,6 +35,7 @@ from placer.policies.placeto import returns
 from placer.policies.placeto import rounds
 from placer.policies.placeto import sampling
 
+_MOST_GROUPS = 1024
 # Measured steps count as at most so many references.
 _MOST_MEASURED = 10.0
 
@@ -60,9 +62,19 @@ class PlacetoLearner(learner.Learner):
       config: the settings.
       seed: of weights and episodes.
       reference_seconds: P numbers, the unit of rewards.
+
+    Raises:
+      UsageError: a graph has too many groups.
     """
     self.reference_seconds = reference_seconds
-    traced = max(p.num_groups for p in problems) >= sampling.WORTH_TRACING
+    groups = max(problem.num_groups for problem in problems)
+    if groups > _MOST_GROUPS:
+      raise errors.UsageError(
+        f'placeto learns graphs of at most {_MOST_GROUPS} groups, since it '
+        f'looks at all pairs of them; this one has {groups}. Pass '
+        f'--max_groups={_MOST_GROUPS} or less.'
+      )
+    traced = groups >= sampling.WORTH_TRACING
     self.network = networks.make(config, len(problems[0].devices), seed)
     self._config, self._seed = config, seed
     self._entropy = schedules.Linear(
@@ -125,7 +137,7 @@ class PlacetoLearner(learner.Learner):
     graph, states = known.worlds[place], known.states(place)
     if measured:
       return learner.Proposal(graph, states[:, -1], (known, place, None))
-    is_new = environment.changes(states, self._config.reward_every)
+    is_new = environment.changes(states, known.every)
     # Equal states of several episodes are one sample.
     rows, index = np.unique(states[is_new], axis=0, return_inverse=True)
     context = known, place, (is_new, index.reshape(-1))
@@ -190,13 +202,15 @@ class PlacetoLearner(learner.Learner):
 
   def _update(self, drawn: rounds.Round) -> None:
     """Learns from all graphs of a round."""
+    for place in range(len(drawn.worlds)):
+      self._remember(drawn, place, drawn.told[place])
+    if not drawn.learned:
+      return
     shape = drawn.episodes.order.shape
     advantages = np.zeros(shape, np.float32)
     for place, index in enumerate(drawn.worlds):
-      seconds = drawn.told[place]
-      found = self._advantages(index, seconds, drawn.measured)
+      found = self._advantages(index, drawn.told[place], drawn.measured)
       advantages[place, :, : found.shape[1]] = found
-      self._remember(drawn, place, seconds)
     weight = self._entropy(drawn.number)
     for _ in range(self._config.epochs):
       self._optimizer.start_update()
@@ -229,7 +243,7 @@ class PlacetoLearner(learner.Learner):
       states, seconds = states[:, -1:], seconds[:, -1:]
     else:
       # R of a state that was not simulated is that of another.
-      is_known = environment.changes(states, self._config.reward_every)
+      is_known = environment.changes(states, drawn.every)
       seconds = np.where(is_known, seconds, np.inf)
     best = np.unravel_index(seconds.argmin(), seconds.shape)
     self._rounds.last[drawn.worlds[place]] = states[best].copy()

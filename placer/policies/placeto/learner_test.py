@@ -22,6 +22,7 @@ _TINY = config.PlacetoConfig(
   graphs=2,
   epochs=2,
   reward_every=1,
+  opening=0,
   updates=60,
   learning_rate_first=1e-2,
   learning_rate_last=1e-3,
@@ -130,6 +131,10 @@ class PlacetoLearnerTest(absltest.TestCase):
     ):
       _trainer(_graphs(), other, folder=folder)
 
+  def test_refuses_too_many_groups(self):
+    with self.assertRaisesRegex(errors.UsageError, r'1024.*1100.*--max_groups'):
+      _trainer([_with_costs(problems.chain(1100))])
+
   def test_proposes_few_last_states_to_measure(self):
     made = _trainer(_graphs()[:1]).learner
     proposal = made.propose(0, measured=True)
@@ -146,6 +151,23 @@ class PlacetoLearnerTest(absltest.TestCase):
       for old, new in zip(before, after, strict=True)
     ]
     self.assertTrue(any(changed))
+
+  def test_opening_goes_on_without_learning(self):
+    settings = dataclasses.replace(_TINY, graphs=1, opening=2)
+    trainer = _trainer(_graphs()[:1], settings)
+    before = [v.numpy() for v in trainer.learner.network.trainable_variables]
+    for update in range(2):
+      proposal = trainer.learner.propose(update)
+      # The start and the last states.
+      self.assertLessEqual(len(proposal.candidates), 1 + _TINY.episodes)
+      outcomes = evaluation.Simulated(trainer.learner.problems)(
+        0, proposal.candidates
+      )
+      trainer.learner.learn(proposal, outcomes)
+    for old, new in zip(
+      before, trainer.learner.network.trainable_variables, strict=True
+    ):
+      np.testing.assert_array_equal(old, new)
 
   def test_all_states_count_as_samples(self):
     trainer = _trainer(_graphs()[:1], dataclasses.replace(_TINY, graphs=1))

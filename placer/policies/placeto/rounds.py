@@ -30,7 +30,10 @@ class Round:
 
   Attributes:
     number: of the round.
-    measured: only last states are proposed.
+    measured: only last states are proposed, to run on devices.
+    every: steps from one state that is proposed to the next, 0 for the last
+      ones only.
+    learned: whether to learn from it.
     worlds: indices of the M graphs.
     graphs: GraphBatch of tensors.
     episodes: of tensors.
@@ -40,6 +43,8 @@ class Round:
 
   number: int
   measured: bool
+  every: int
+  learned: bool
   worlds: list[int]
   graphs: graph_batch.GraphBatch
   episodes: sampling.Episodes
@@ -120,11 +125,13 @@ class Rounds:
     rng = np.random.default_rng([self._seed, 1, number, int(measured)])
     config = self._config
     count = config.measured_episodes if measured else config.episodes
+    passes = number * self.size // len(self.problems)
+    opening = not measured and passes < config.opening
     chosen = [self._graph(number * self.size + i) for i in range(self.size)]
     starts, orders, features = [], [], []
     for index in chosen:
       world = self.world(index)
-      start = self._start(index, rng)
+      start = self._start(index, rng, opening)
       kind = config.order
       if kind == 'mixed':
         kind = rng.choice(_MIXED, p=_MIXED_WEIGHTS)
@@ -140,9 +147,20 @@ class Rounds:
       start=tf.constant(sampling.pad(starts, 0)),
       order=tf.constant(sampling.pad(orders, -1)),
       seed=tf.constant(rng.integers(2**31, size=2), tf.int32),
-      temperature=tf.ones([count]),
+      temperature=tf.constant(
+        np.linspace(0, 1, count) if opening else np.ones(count), tf.float32
+      ),
     )
-    return Round(number, measured, chosen, graphs, episodes, {})
+    return Round(
+      number,
+      measured,
+      0 if opening else config.reward_every,
+      not opening,
+      chosen,
+      graphs,
+      episodes,
+      {},
+    )
 
   def _graph(self, position: int) -> int:
     """The graph at a position of shuffled passes over all graphs."""
@@ -150,9 +168,13 @@ class Rounds:
     rng = np.random.default_rng([self._seed, 2, epoch])
     return int(rng.permutation(len(self.problems))[place])
 
-  def _start(self, index: int, rng: np.random.Generator) -> np.ndarray:
+  def _start(
+    self, index: int, rng: np.random.Generator, opening: bool
+  ) -> np.ndarray:
     world, config = self.world(index), self._config
     restarts, is_random = rng.random(2) < (config.restart, config.random_start)
-    if not restarts and index in self.last:
+    if index in self.last and (opening or not restarts):
       return self.last[index]
-    return world.random(rng) if is_random else world.single_device
+    if is_random and not opening:
+      return world.random(rng)
+    return world.single_device

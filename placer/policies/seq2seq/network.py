@@ -9,8 +9,8 @@ import sonnet as snt
 import tensorflow as tf
 
 from placer.policies.learning import masked
+from placer.policies.learning import placement_network
 from placer.policies.learning import placer_network
-from placer.policies.learning import policy_gradient
 
 
 class Seq2SeqNetwork(snt.Module):
@@ -47,8 +47,8 @@ class Seq2SeqNetwork(snt.Module):
 
   def sample(
     self, seed: tf.Tensor, samples: int, greedy_last: bool
-  ) -> tuple[tf.Tensor, policy_gradient.Chosen]:
-    """Draws placements; see `policy_gradient.Network`."""
+  ) -> tuple[tf.Tensor, placement_network.Chosen]:
+    """Draws placements; see `placement_network.py`."""
     _, groups, devices = self._legal.shape
     noise = masked.gumbel([groups, 1, samples, devices], seed)
     if greedy_last:
@@ -57,16 +57,16 @@ class Seq2SeqNetwork(snt.Module):
     placed = self.placer.sample(self._encode(), self._legal, noise)[0]
     return placed, (placed,)
 
-  def score(self, chosen: policy_gradient.Chosen) -> policy_gradient.Scores:
+  def score(self, chosen: placement_network.Chosen) -> placement_network.Scores:
     """The Scores of devices int32 `[B, G]`."""
     (placed,) = chosen
     log_probs = self.placer.log_probs(self._encode(), self._legal, placed)
     taken = masked.log_prob_of(log_probs, placed)
-    return policy_gradient.Scores(
+    return placement_network.Scores(
       taken, masked.entropy(log_probs), tf.ones_like(taken)
     )
 
-  def explain(self, candidate: np.ndarray) -> policy_gradient.Chosen:
+  def explain(self, candidate: np.ndarray) -> placement_network.Chosen:
     """The candidate itself."""
     return (tf.constant(candidate[np.newaxis], tf.int32),)
 
