@@ -59,6 +59,7 @@ class LaneServer:
     announce: Callable[[str], None],
     assign_cores: Callable[[], None] = lambda: None,
     *,
+    free_memory: Callable[[], None] = lambda: None,
     sequential: bool = False,
   ) -> None:
     """Makes a server without a program.
@@ -69,9 +70,12 @@ class LaneServer:
       announce: is told the phase that begins now, 'setup' or 'step'.
       assign_cores: called when the workers have run a graph, so that all their
         threads are there; see `processes/thread_cores.py`.
+      free_memory: called when a session has ended, so that its memory can be
+        given back; see `processes/free_memory.py`.
       sequential: run one op at a time.
     """
     self._assign_cores = assign_cores
+    self._free_memory = free_memory
     self._sequential = sequential
     self._layout = layout
     self._target = target
@@ -237,6 +241,7 @@ class LaneServer:
       self._session.close()
       self._session = None
       gc.collect()
+      self._free_memory()
 
   def _traced_step(self) -> config_pb2.RunMetadata:
     return self._session.traced_step(kernels=self._layout.gpus > 0)

@@ -11,11 +11,13 @@ import multiprocessing.connection
 import os
 import socket
 import threading
+from collections.abc import Iterable
 
 import tensorflow as tf
 
 from placer.measurers import failure as failure_lib
 from placer.measurers import lane_server
+from placer.measurers.processes import free_memory
 from placer.measurers.processes import lane_spec
 from placer.measurers.processes import memory_cap
 from placer.measurers.processes import thread_cores
@@ -54,6 +56,7 @@ def main(
     target,
     lambda phase: send('phase', phase),
     lambda: thread_cores.assign(cores, spec.layout.host_cores),
+    free_memory=lambda: _free_memory(workers),
     sequential=spec.sequential,
   )
   while True:
@@ -62,6 +65,11 @@ def main(
     except EOFError:
       return
     _answer(server, method, arguments, send, remote=bool(workers))
+
+
+def _free_memory(workers: Iterable[int]) -> None:
+  free_memory.trim()
+  free_memory.ask(workers)
 
 
 def _answer(server, method, arguments, send, *, remote: bool) -> None:

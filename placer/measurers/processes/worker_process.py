@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
+from placer.measurers.processes import free_memory
 from placer.measurers.processes import isolation
 from placer.measurers.processes import memory_cap
 
@@ -67,6 +68,7 @@ def _serve(
 ) -> None:
   os.sched_setaffinity(0, cores)
   memory_cap.apply(memory_bytes)
+  free_memory.trim_when_asked()
   config = tf.compat.v1.ConfigProto(
     inter_op_parallelism_threads=_INTER_OP_THREADS,
     intra_op_parallelism_threads=len(cores),

@@ -15,7 +15,8 @@ measured. Without costs it learns from measured trials only.
 Measured steps are told to the learner relative to the paired reference, in
 units of its own reference, so what it learned in simulation stays of use.
 
-It ends (suggests nothing) when `_PATIENCE` proposals in a row had nothing new.
+It ends (suggests nothing) when all placements there are were suggested, or
+`_PATIENCE` proposals in a row had nothing new.
 """
 
 import abc
@@ -37,7 +38,7 @@ from placer.policies.learning import training
 
 # Best candidates of the simulation that are measured before it learns on.
 _FINALISTS = 4
-_PATIENCE = 8
+_PATIENCE = 3
 
 
 class LearnedPolicy(base.Policy):
@@ -186,6 +187,9 @@ class LearnedPolicy(base.Policy):
 
   def _propose(self) -> None:
     """Draws until there is something new to measure, or patience ends."""
+    choices = np.log2(self.problem.allowed.sum(axis=1)).sum()
+    if len(self._suggested) >= 2 ** min(choices, 62):
+      return
     for _ in range(_PATIENCE):
       if self._open is not None and not self._are_measured(
         self._open.candidates
