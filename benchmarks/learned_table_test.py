@@ -41,7 +41,11 @@ class LearnedTableTest(absltest.TestCase):
     self.assertLen(found['curve'], 1)
 
   def test_the_text(self):
-    learned = {'samples': 64, 'samples_to_near': 32, 'curve': []}
+    learned = {
+      'samples': 64,
+      'samples_to_near': 32,
+      'curve': [(8, 0.004), (100, 0.002)],
+    }
     text = learned_table_text.render(
       [
         _run('lower_bound', 0.001),
@@ -52,10 +56,13 @@ class LearnedTableTest(absltest.TestCase):
         _run('expert', None),
       ]
     )
-    header, row = text.split('|\n')[0], text.splitlines()[9]
+    header, _, row = [
+      line for line in text.splitlines() if line.startswith('|')
+    ][:3]
     self.assertIn('expert | annealing | seq2seq | new_policy | lower', header)
     self.assertIn('does not run | 2.0 | 2.5 (3.0) | 2.1 | 1.0 |', row)
     self.assertIn('| m, k80x2 | 1.250 | 1.050 |', text)
+    self.assertIn('| m, k80x2 | seq2seq | 2.000 | 1.000 |', text)
     self.assertIn('| m, k80x2 | 32 of 64, 1 s | 32 of 64, 1 s |', text)
 
   def test_a_line_that_was_cut_off_is_left_out(self):

@@ -27,9 +27,14 @@ _HEAD = """\
 Training steps of built-in models in at most 128 groups on simulated K80s,
 roofline costs; milliseconds a step of the best placement, simulated op by op,
 lower is better. With several seeds: the median (worst). `lower_bound` is
-proven for the coarse problem by `placer/policies/lower_bound.py`.
+proven for the coarse problem by `placer/policies/lower_bound.py`. Made by
+`python -m benchmarks.learned_table`, then `--render`; the runs, with curves,
+are in `learned_runs.jsonl`. Wall seconds are those of a busy, shared 2-core
+x86 host.
 
 """
+# Samples at which curves are shown.
+_CURVE = (64, 128, 256, 512, 1024, 2048)
 
 
 def read(file: pathlib.Path) -> list[dict[str, Any]]:
@@ -67,6 +72,12 @@ def render(runs: Sequence[dict[str, Any]]) -> str:
       '\n## Samples and seconds\n\nMedian samples until within 2 % of the '
       'final step, of all samples; median wall seconds.\n\n',
       _table(['problem', *learned], _effort(runs, keys, learned)),
+      '\n## Curves\n\nThe best step after so many samples over the step of '
+      'annealing, median of the seeds. The first samples are those of the warm '
+      'start.\n\n',
+      _table(
+        ['problem', 'policy', *map(str, _CURVE)], _curves(runs, keys, learned)
+      ),
     ]
   return ''.join(parts)
 
@@ -135,6 +146,29 @@ def _effort(runs, keys, learned) -> list[list[str]]:
       wall = statistics.median(run['wall_seconds'] for run in found)
       cells.append(f'{near:.0f} of {of:.0f}, {wall:.0f} s')
     rows.append([_title(key), *cells])
+  return rows
+
+
+def _curves(runs, keys, learned) -> list[list[str]]:
+  rows = []
+  for key in keys:
+    base = _seconds(runs, key, 'annealing')
+    for policy in learned:
+      curves = [run['curve'] for run in _of(runs, key, policy)]
+      if not base or not curves:
+        continue
+      cells = []
+      for count in _CURVE:
+        best = [
+          min([seconds for at, seconds in curve if at <= count], default=None)
+          for curve in curves
+        ]
+        known = [seconds for seconds in best if seconds is not None]
+        ratio = ''
+        if known:
+          ratio = f'{statistics.median(known) / statistics.median(base):.3f}'
+        cells.append(ratio)
+      rows.append([_title(key), policy, *cells])
   return rows
 
 

@@ -15,7 +15,6 @@ A run is a line of `--runs` (JSON); runs that are there are not made again.
 `--render` writes the table.
 """
 
-import dataclasses
 import datetime
 import json
 import pathlib
@@ -132,13 +131,7 @@ def main(unused_argv: Sequence[str]) -> None:
   )
   done = {found['variant'] for found in runs}
   for name in [name for name in VARIANTS if name not in done]:
-    config = dataclasses.replace(
-      config_lib.PlacetoConfig(),
-      updates=_ROUNDS.value,
-      pretrained=False,
-      opening=0,
-      **VARIANTS[name],
-    )
+    config = placeto_pretraining.from_scratch(_ROUNDS.value, **VARIANTS[name])
     line = {
       'variant': name,
       'rounds': _ROUNDS.value,

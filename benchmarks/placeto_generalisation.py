@@ -8,7 +8,9 @@ best of at most 16 suggestions, simulated op by op, of
 
   planners      those of `PLANNERS`, random among them
   zero_shot     the weights that come with placer (trained on the halves
-                'train'), as `--policy=placeto` uses them
+                'train'), from one device and random placements only
+  warm          the same, also from the best of cheap planners, as
+                `--policy=placeto` begins
   optimised     the same weights, trained on that graph with `--samples` more
                 placements
   order_*       zero-shot in one traversal order only
@@ -57,8 +59,17 @@ PLANNERS = (
   'annealing',
 )
 ORDERS = tuple(f'order_{kind}' for kind in environment.ORDERS)
-POLICIES = (*PLANNERS, 'zero_shot', 'optimised', *ORDERS)
+POLICIES = (*PLANNERS, 'zero_shot', 'warm', 'optimised', *ORDERS)
 _MOST = 16
+_COLD = dataclasses.replace(config_lib.PlacetoConfig(), warm_start=())
+_FROM_NOTHING = zero_shot.ZeroShotConfig(
+  kinds=(
+    ('topological', 'single'),
+    ('topological', 'random'),
+    ('random', 'single'),
+    ('cost', 'random'),
+  )
+)
 
 
 class Policies:
@@ -81,6 +92,8 @@ class Policies:
   ) -> np.ndarray:
     """At most `_MOST` candidates int32 `[K, G]` of a policy."""
     if policy == 'zero_shot':
+      return _cold(problem, _FROM_NOTHING)
+    if policy == 'warm':
       return zero_shot.zero_shot(problem, problem.costs)
     if policy == 'optimised':
       return self._optimised(problem)
@@ -89,9 +102,11 @@ class Policies:
       settings = zero_shot.ZeroShotConfig(
         kinds=((kind, 'single'), (kind, 'random')) * 2
       )
-      return zero_shot.zero_shot(problem, problem.costs, config=settings)
+      return _cold(problem, settings)
     if policy in self._others:
-      return zero_shot.place(*self._others[policy], problem)
+      return zero_shot.place(
+        self._others[policy][0], _COLD, problem, config=_FROM_NOTHING
+      )
     found = registry.make(policy, problem).suggest(_MOST)
     rows = [suggestion.candidate for suggestion in found]
     return np.array(rows, np.int32).reshape(-1, problem.num_groups)
@@ -104,7 +119,7 @@ class Policies:
     if self._learner is None:
       # One for all graphs, as its first weights are: tracing takes longer than
       # a graph does.
-      settings = dataclasses.replace(config_lib.PlacetoConfig(), graphs=1)
+      settings = dataclasses.replace(_COLD, graphs=1)
       self._learner = learner_lib.PlacetoLearner(
         [made], settings, 0, references
       )
@@ -113,7 +128,7 @@ class Policies:
     for variable, value in zip(self._variables(), self._first, strict=True):
       variable.assign(value)
     self._learner.take_on([made], references)
-    first = zero_shot.zero_shot(problem, problem.costs)
+    first = self.place('zero_shot', problem)
     self._learner.start_from(first[0])
     trainer = training.Trainer(self._learner, evaluator)
     trainer.run(samples=self._samples)
@@ -125,6 +140,17 @@ class Policies:
       for module in self._learner.trackables().values()
       for variable in module.variables
     ]
+
+
+def _cold(problem, settings: zero_shot.ZeroShotConfig) -> np.ndarray:
+  """Candidates of the weights that come with placer, without planners."""
+  return zero_shot.place(
+    weights.pretrained()[0],
+    _COLD,
+    problem,
+    config=settings,
+    sample=zero_shot.pretrained_sampler(),
+  )
 
 
 def run(policies: Policies, policy: str, problem) -> dict[str, Any]:

@@ -15,6 +15,7 @@ import hashlib
 import pickle
 import time
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from absl import app
@@ -106,6 +107,25 @@ def problems(
   return found
 
 
+def from_scratch(rounds: int, **changes: Any) -> config_lib.PlacetoConfig:
+  """The settings of training on many graphs, from random weights.
+
+  Args:
+    rounds: updates of the network that the schedules are for.
+    **changes: other fields.
+  """
+  fields = {
+    'updates': rounds,
+    'pretrained': False,
+    'opening': 0,
+    'warm_start': (),
+    'restart': 0.5,
+    'keep_best': False,
+    **changes,
+  }
+  return config_lib.PlacetoConfig(**fields)
+
+
 def make_trainer(
   config: config_lib.PlacetoConfig,
   graphs: Sequence[placement_problem.PlacementProblem],
@@ -131,12 +151,7 @@ def make_trainer(
 def main(unused_argv: Sequence[str]) -> None:
   """Trains and writes the weights."""
   graphs = problems(_FAMILIES.value, 'train', _COUNT.value, _SEED.value)
-  config = dataclasses.replace(
-    config_lib.PlacetoConfig(),
-    updates=_ROUNDS.value,
-    pretrained=False,
-    opening=0,
-  )
+  config = from_scratch(_ROUNDS.value)
   size = min(config.graphs, len(graphs))
 
   def on_update(line, unused_seconds_left) -> None:

@@ -76,11 +76,13 @@ class TrainTest(parameterized.TestCase):
       f'--graph={self.graph}',
       '--policy=seq2seq',
       '--budget_trials=8',
+      '--budget_seconds=0',
       f'--checkpoint={self.out / "checkpoints"}',
       f'--output_dir={self.folder / "placed"}',
     )
     self.assertEqual(code, 0, text)
-    self.assertIn('seq2seq', text)
+    trials = (self.folder / 'placed' / 'trials.jsonl').read_text()
+    self.assertIn('"policy": "seq2seq"', trials)
 
   @parameterized.parameters(
     (('--policy=annealing', '--graph=x'), 'Learned are: grouper_placer'),

@@ -98,7 +98,8 @@ def of_topology(devices: device_lib.DeviceTopology) -> LinkCosts:
   np.fill_diagonal(rate, np.inf)
   for link in devices.links:
     pair = link.source, link.target
-    latency[pair], rate[pair] = link.latency_seconds, link.bytes_per_second
+    latency[pair] = link.busy_latency_seconds or link.latency_seconds
+    rate[pair] = link.bytes_per_second
     load[pair], load_bytes[pair] = link.load_seconds, link.load_seconds_per_byte
   missing = np.argwhere(np.isnan(rate))
   if len(missing):

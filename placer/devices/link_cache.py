@@ -4,9 +4,10 @@ One JSON file a topology, '<fingerprint>.json', in the folder 'links' of
 `cache_folder`. A file that cannot be written only means that links are measured
 again.
 
-    {"schema": 2, "links": [[source, target, latency_seconds,
+    {"schema": 3, "links": [[source, target, latency_seconds,
                              bytes_per_second, [[bytes, seconds], …],
-                             load_seconds, load_seconds_per_byte], …]}
+                             load_seconds, load_seconds_per_byte,
+                             busy_latency_seconds], …]}
 """
 
 import json
@@ -16,7 +17,7 @@ import pathlib
 from placer.core import cache_folder
 from placer.core import device as device_lib
 
-_SCHEMA = 2
+_SCHEMA = 3
 
 
 def load(
@@ -69,6 +70,7 @@ def save(
         link.samples,
         link.load_seconds,
         link.load_seconds_per_byte,
+        link.busy_latency_seconds,
       ]
       for link in links
     ],

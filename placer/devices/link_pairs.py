@@ -17,6 +17,7 @@ _COSTS = (
   'bytes_per_second',
   'load_seconds',
   'load_seconds_per_byte',
+  'busy_latency_seconds',
 )
 
 

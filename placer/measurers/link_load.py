@@ -1,11 +1,17 @@
-"""Link load: how long a tensor keeps the devices busy that send and receive it.
+"""Link load: what a tensor and the ops of busy devices do to each other.
 
 gRPC costs CPU time on both ends (DESIGN §3.13), which a busy CPU lacks for its
-ops. Both devices run a fixed amount of work, with and without K tensors that
-go from one to the other meanwhile. What a tensor adds to the step is what it
-takes from each of the two ends; they are not told apart.
+ops; and while ops have the CPU, gRPC waits for it. Both devices run a fixed
+amount of work, which alone takes W.
+
+* With K tensors that go from one to the other meanwhile: what a tensor adds to
+  W is what it takes from each of the two ends; they are not told apart.
+* With R rounds of a number there and back, more than end within W: those left
+  when the work is done take what they take on idle devices, so how many were
+  done in W is known, and how long each took beside the work.
 """
 
+import dataclasses
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -17,11 +23,25 @@ from placer.measurers import link_timing
 
 SIZES = (4, 1 << 20)
 _TENSORS = 16
+_ROUNDS = 200
 _CHAINS = 4
-_CHAIN_OPS = 40
-_REPEATS = 9
+_CHAIN_OPS = 100
+_REPEATS = 7
 
-Load = tuple[float, float]
+
+@dataclasses.dataclass(frozen=True)
+class Load:
+  """What a link does to busy devices, and they to it.
+
+  Attributes:
+    seconds: how long a message keeps each end busy.
+    seconds_per_byte: how much more for each of its bytes.
+    latency_seconds: of a message between busy devices.
+  """
+
+  seconds: float
+  seconds_per_byte: float
+  latency_seconds: float
 
 
 def measure(
@@ -42,7 +62,7 @@ def measure(
     announce: is told when a phase begins.
 
   Returns:
-    For each pair (seconds a message, seconds a byte), of each end.
+    The Load of each pair.
   """
   announce('setup')
   graph = tf.Graph()
@@ -51,9 +71,13 @@ def measure(
     for pair in pairs:
       ends = devices[pair[0]], devices[pair[1]]
       work = [_work(end, inits) for end in ends]
-      steps[pair, 0] = tf.group(*work)
-      for size in SIZES:
-        steps[pair, size] = tf.group(*work, *_transfers(ends, size, inits))
+      rounds = _rounds(ends, inits)
+      steps[pair] = [
+        tf.group(*work),
+        *(tf.group(*work, *_transfers(ends, size, inits)) for size in SIZES),
+        tf.group(*work, rounds),
+        rounds,
+      ]
     init = tf.group(*inits)
   with tf.compat.v1.Session(
     target, graph=graph, config=link_timing.unoptimised(config)
@@ -62,14 +86,34 @@ def measure(
     found = []
     for pair in pairs:
       announce('step')
-      small, large = _added(session, [steps[pair, n] for n in (0, *SIZES)])
-      message = max(small, 0.0)
-      found.append((message, max(large - message, 0.0) / SIZES[1]))
+      found.append(load_of(*_seconds(session, steps[pair])))
     return found
 
 
-def _added(session, steps: Sequence[tf.Operation]) -> tuple[float, ...]:
-  """Seconds a tensor adds to the first step, for each of the others."""
+def load_of(
+  work: float, small: float, large: float, busy: float, idle: float
+) -> Load:
+  """The Load that explains the times of five steps.
+
+  Args:
+    work: seconds of the work alone.
+    small: of the work beside K tensors of the first of `SIZES`.
+    large: of the work beside K tensors of the second.
+    busy: of the work beside R rounds.
+    idle: of R rounds alone.
+
+  Returns:
+    The Load; nothing in it is below 0, the latency at least the idle one.
+  """
+  message = max(small - work, 0.0) / _TENSORS
+  byte = max((large - work) / _TENSORS - message, 0.0) / SIZES[1]
+  each = idle / _ROUNDS
+  done = _ROUNDS - max(busy - work, 0.0) / each
+  return Load(message, byte, max(work / max(done, 1.0), each) / 2)
+
+
+def _seconds(session, steps: Sequence[tf.Operation]) -> list[float]:
+  """The median of each step, taken in turn."""
   times: list[list[float]] = [[] for _ in steps]
   for step in steps:
     session.run(step)
@@ -78,12 +122,22 @@ def _added(session, steps: Sequence[tf.Operation]) -> tuple[float, ...]:
       began = time.perf_counter()
       session.run(step)
       own.append(time.perf_counter() - began)
-  base, *others = map(statistics.median, times)
-  return tuple((other - base) / _TENSORS for other in others)
+  return [statistics.median(own) for own in times]
+
+
+def _rounds(ends: tuple[str, str], inits: list[tf.Operation]) -> tf.Operation:
+  with tf.device(ends[0]):
+    back = _variable((1,), inits)
+  for _ in range(_ROUNDS):
+    with tf.device(ends[1]):
+      there = tf.identity(back)
+    with tf.device(ends[0]):
+      back = tf.identity(there)
+  return back.op
 
 
 def _work(device: str, inits: list[tf.Operation]) -> tf.Operation:
-  """Some 10 ms of a core, in chains that compete as ops of a graph do."""
+  """Some 30 ms of a core, in chains that compete as ops of a graph do."""
   ends = []
   with tf.device(device):
     start = _variable((128, 1024), inits)

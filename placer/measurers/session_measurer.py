@@ -4,6 +4,7 @@ Nothing of TensorFlow's runtime starts in this process: see `processes/`. A
 candidate that fails costs at most its lane, which the next call replaces.
 """
 
+import dataclasses
 import pathlib
 import tempfile
 from collections.abc import Sequence
@@ -187,7 +188,7 @@ class SessionMeasurer(base.Measurer):
     links = link_pairs.complete(
       self.topology,
       [
-        link_fit.fit(source, to, each, load)
+        link_fit.fit(source, to, each, dataclasses.astuple(load))
         for (source, to), each, load in zip(pairs, *samples, strict=True)
       ],
     )

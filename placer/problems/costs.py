@@ -77,7 +77,9 @@ def _measured(
   load_bytes = links.send_seconds_per_byte.copy()
   for link in devices.links:
     pair = link.source, link.target
-    latency[pair], rate[pair] = link.latency_seconds, link.bytes_per_second
+    # Good splits keep their devices busy.
+    latency[pair] = link.busy_latency_seconds or link.latency_seconds
+    rate[pair] = link.bytes_per_second
     message[pair] = 0.0  # it is in the measured latency
     load[pair], load_bytes[pair] = link.load_seconds, link.load_seconds_per_byte
   return dataclasses.replace(

@@ -176,6 +176,12 @@ class _Run:
     """Lets the policies take turns until all are done or the budget is."""
     for policy in policies:
       policy.update(list(self.history.trials))
+    try:
+      self._take_turns(policies)
+    finally:
+      self.notes += filter(None, (getattr(p, 'note', '') for p in policies))
+
+  def _take_turns(self, policies: Sequence[policies_base.Policy]) -> None:
     idle = {id(policy): 0 for policy in policies}
     active = list(policies)
     while active and self._affordable():

@@ -23,6 +23,7 @@ class PlacetoConfig:
       each batch.
     restart: how often episodes begin with a new start, not with the best state
       of the last ones of the same graph.
+    keep_best: episodes that go on do so from the best state of all so far.
     random_start: the part of new starts that are random; others put all on the
       best single device.
     reward_every: steps from one simulated state to the next; the steps between
@@ -31,6 +32,8 @@ class PlacetoConfig:
     opening: rounds of each graph before learning from it: their episodes go on
       from each other, some take the likeliest device, and only their last
       states are simulated. Of use with weights that know something.
+    warm_start: policies whose best placement the first episodes of the opening,
+      and zero-shot ones among others, begin with.
     episodes: of a graph in a batch; all have the same start and order.
     graphs: in a batch, if there are as many (the paper's workers: 4 to 8).
     discount: of rewards to come (the paper: 1).
@@ -57,10 +60,18 @@ class PlacetoConfig:
   message_passing: bool = True
   structure: bool = True
   order: str = 'mixed'
-  restart: float = 0.5
+  restart: float = 0.2
+  keep_best: bool = True
   random_start: float = 0.3
   reward_every: int = 8
   opening: int = 4
+  warm_start: tuple[str, ...] = (
+    'single_device',
+    'expert',
+    'heft',
+    'm_etf',
+    'metis',
+  )
   episodes: int = 8
   graphs: int = 6
   discount: float = 0.97
@@ -89,9 +100,11 @@ def paper() -> PlacetoConfig:
     rounds=8,
     order='topological',
     restart=1.0,
+    keep_best=False,
     random_start=0.0,
     reward_every=1,
     opening=0,
+    warm_start=(),
     episodes=8,
     graphs=1,
     discount=1.0,

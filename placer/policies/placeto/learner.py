@@ -138,9 +138,12 @@ class PlacetoLearner(learner.Learner):
     if measured:
       return learner.Proposal(graph, states[:, -1], (known, place, None))
     is_new = environment.changes(states, known.every)
+    # What the start was chosen from is simulated, too, and counts.
+    planned = self._rounds.planned(known, graph)
+    rows = np.concatenate([states[is_new], planned])
     # Equal states of several episodes are one sample.
-    rows, index = np.unique(states[is_new], axis=0, return_inverse=True)
-    context = known, place, (is_new, index.reshape(-1))
+    rows, index = np.unique(rows, axis=0, return_inverse=True)
+    context = known, place, (is_new, index.reshape(-1)[: is_new.sum()])
     return learner.Proposal(graph, rows, context)
 
   def learn(
@@ -173,6 +176,10 @@ class PlacetoLearner(learner.Learner):
     unfinished = {} if known is None or known.is_told else known.told
     return {
       **{f'last/{g}': row for g, row in self._rounds.last.items()},
+      **{
+        f'last_seconds/{g}': np.array(seconds)
+        for g, seconds in self._rounds.last_seconds.items()
+      },
       **{f'baseline/{g}': v for g, v in self._baseline.state().items()},
       **{f'told/{place}': rows for place, rows in unfinished.items()},
       'learned': np.array(list(self._learned.values())),
@@ -187,6 +194,9 @@ class PlacetoLearner(learner.Learner):
       }
 
     self._rounds.last = {int(g): row for g, row in below('last/').items()}
+    self._rounds.last_seconds = {
+      int(g): float(seconds) for g, seconds in below('last_seconds/').items()
+    }
     self._baseline.set_state(below('baseline/'))
     self._told = {int(place): rows for place, rows in below('told/').items()}
     self._learned = dict(
@@ -237,7 +247,7 @@ class PlacetoLearner(learner.Learner):
   def _remember(
     self, drawn: rounds.Round, place: int, seconds: np.ndarray
   ) -> None:
-    """Keeps the best state of a graph's episodes."""
+    """Keeps the best state of a graph's episodes, for others to go on from."""
     states = drawn.states(place)
     if drawn.measured:
       states, seconds = states[:, -1:], seconds[:, -1:]
@@ -246,4 +256,8 @@ class PlacetoLearner(learner.Learner):
       is_known = environment.changes(states, drawn.every)
       seconds = np.where(is_known, seconds, np.inf)
     best = np.unravel_index(seconds.argmin(), seconds.shape)
-    self._rounds.last[drawn.worlds[place]] = states[best].copy()
+    index, found = drawn.worlds[place], float(seconds[best])
+    known = self._rounds.last_seconds.get(index, np.inf)
+    if found < known or not self._config.keep_best:
+      self._rounds.last[index] = states[best].copy()
+      self._rounds.last_seconds[index] = found

@@ -23,6 +23,7 @@ _TINY = config.PlacetoConfig(
   epochs=2,
   reward_every=1,
   opening=0,
+  warm_start=(),
   updates=60,
   learning_rate_first=1e-2,
   learning_rate_last=1e-3,

@@ -22,6 +22,7 @@ _TINY = config.PlacetoConfig(
   epochs=1,
   measured_episodes=2,
   zero_shot_sweeps=1,
+  warm_start=(),
   pretrain_samples=40,
   pretrained=False,
 )

@@ -1,7 +1,7 @@
 """Rounds: episodes of several graphs, drawn together for one update.
 
 Which graphs, starts, orders and actions a round has, follows from the seed, the
-number of the round, the network and the best states of the last episodes
+number of the round, the network and the states that episodes go on from
 (`last`), so a round that was interrupted can be drawn again.
 
 Letters: `P` graphs, `M` of them in a round, `B` episodes of each, `T` steps.
@@ -74,7 +74,8 @@ class Rounds:
 
   Attributes:
     problems: the P graphs.
-    last: {graph: its best state of the last episodes, int32 `[G]`}.
+    last: {graph: the state that its episodes go on from, int32 `[G]`}.
+    last_seconds: {graph: R of it, in units of the reference}.
   """
 
   def __init__(
@@ -101,6 +102,7 @@ class Rounds:
     """Goes on with other problems."""
     self.problems = problems
     self.last: dict[int, np.ndarray] = {}
+    self.last_seconds: dict[int, float] = {}
     self._worlds: dict[int, world_lib.World] = {}
 
   @property
@@ -114,6 +116,12 @@ class Rounds:
       problem = self.problems[index]
       self._worlds[index] = world_lib.World(problem, self._config)
     return self._worlds[index]
+
+  def planned(self, drawn: Round, index: int) -> np.ndarray:
+    """int32 `[K, G]`: placements that the start of a graph was chosen from."""
+    if drawn.learned or index in self.last:
+      return np.zeros((0, self.problems[index].num_groups), np.int32)
+    return self.world(index).planned
 
   def draw(self, number: int, measured: bool) -> Round:
     """Draws the episodes of a round.
@@ -175,6 +183,6 @@ class Rounds:
     restarts, is_random = rng.random(2) < (config.restart, config.random_start)
     if index in self.last and (opening or not restarts):
       return self.last[index]
-    if is_random and not opening:
-      return world.random(rng)
-    return world.single_device
+    if opening:
+      return world.best_planned
+    return world.random(rng) if is_random else world.single_device

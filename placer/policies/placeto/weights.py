@@ -82,7 +82,9 @@ def load(
   """
   try:
     payload = json.loads(pathlib.Path(path).read_text())
-    config = config_lib.PlacetoConfig(**payload['config'])
+    fields = payload['config']
+    fields['warm_start'] = tuple(fields['warm_start'])
+    config = config_lib.PlacetoConfig(**fields)
     network = networks.make(config, payload['num_devices'], seed=0)
     assign(network, payload['variables'])
   except (OSError, ValueError, KeyError, TypeError) as error:

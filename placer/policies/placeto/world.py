@@ -11,6 +11,7 @@ import functools
 import numpy as np
 
 from placer.core import placement_problem
+from placer.policies.learning import warm_start
 from placer.policies.placeto import config as config_lib
 from placer.policies.placeto import environment
 from placer.policies.placeto import graph_arrays
@@ -30,9 +31,10 @@ class World:
 
     Args:
       problem: at least one group; its `costs` may be None.
-      config: `seconds_per_gb` and `most_seconds` count.
+      config: `seconds_per_gb`, `most_seconds` and `warm_start` count.
     """
     self.problem = problem
+    self._warm_start = config.warm_start
     self.objective = objective.Objective(
       problem,
       seconds_per_gb=config.seconds_per_gb,
@@ -55,6 +57,19 @@ class World:
       ]
     )
     return rows[self.objective.seconds(rows).argmin()].astype(np.int32)
+
+  @functools.cached_property
+  def planned(self) -> np.ndarray:
+    """int32 `[K, G]`: what the policies of the warm start suggest."""
+    found = warm_start.candidates(self.problem, self._warm_start)
+    rows = np.arange(self.environment.num_groups)
+    return found[self.arrays.allowed[rows, found].all(axis=1)]
+
+  @functools.cached_property
+  def best_planned(self) -> np.ndarray:
+    """int32 `[G]`: the best of them, and of all on one device."""
+    rows = np.concatenate([self.planned, self.single_device[np.newaxis]])
+    return rows[self.objective.seconds(rows).argmin()]
 
   def random(self, rng: np.random.Generator) -> np.ndarray:
     """int32 `[G]`: a random legal placement."""

@@ -1,7 +1,8 @@
 """Places a graph with a trained network, without training on it.
 
-Some episodes begin with all on the best single device, some with a random
-placement, each in another order; some take the likeliest device, some draw. The
+Some episodes begin with the best placement of cheap planners, some with all on
+the best single device or a random placement, each in another order; some take
+the likeliest device, some draw. The
 best state of all episodes of a kind begins their next sweep. What is suggested
 are the best different states of all; how good one is says the simulator, which
 sees all states of a sweep in one call a graph.
@@ -36,17 +37,17 @@ class ZeroShotConfig:
   """Settings of placing without training.
 
   Attributes:
-    kinds: (order, start) of each kind of episode; a start is 'single' or
-      'random'.
+    kinds: (order, start) of each kind of episode; a start is 'single',
+      'random' or 'planned', the best of the configuration's `warm_start`.
     temperatures: of the episodes of each kind: 0 takes the likeliest device.
     sweeps: how often each group is visited.
     most: candidates that are suggested.
   """
 
   kinds: tuple[tuple[str, str], ...] = (
+    ('topological', 'planned'),
+    ('random', 'planned'),
     ('topological', 'single'),
-    ('topological', 'random'),
-    ('random', 'single'),
     ('cost', 'random'),
   )
   temperatures: tuple[float, ...] = (0.0, 0.5, 0.5, 0.5, 1.0, 1.0, 1.0, 1.0)
@@ -74,15 +75,19 @@ def zero_shot(
   """
   if costs is not None:
     problem = dataclasses.replace(problem, costs=costs)
-  network, trained = weights.pretrained()
   return place(
-    network, trained, problem, seed=seed, config=config, sample=_pretrained()
+    weights.pretrained()[0],
+    config_lib.PlacetoConfig(),
+    problem,
+    seed=seed,
+    config=config,
+    sample=pretrained_sampler(),
   )
 
 
 def place(
   network: sampling.Network,
-  trained: config_lib.PlacetoConfig,
+  settings: config_lib.PlacetoConfig,
   problem: placement_problem.PlacementProblem,
   *,
   seed: int = 0,
@@ -93,7 +98,7 @@ def place(
 
   Args:
     network: trained on problems like this.
-    trained: the configuration that it was made with.
+    settings: `warm_start`, `seconds_per_gb` and `most_seconds` count.
     problem: G groups on D devices; its `costs` may be None.
     seed: of the draws.
     config: settings.
@@ -105,7 +110,7 @@ def place(
   if (problem.allowed.sum(axis=1) <= 1).all():
     return problem.allowed.argmax(axis=1).astype(np.int32)[np.newaxis]
   block = _blocks(problem.allowed)
-  world = world_lib.World(_joined(problem, block), trained)
+  world = world_lib.World(_joined(problem, block), settings)
   if world.problem.num_groups > _MANY_GROUPS:
     config = dataclasses.replace(
       config,
@@ -117,11 +122,9 @@ def place(
   if sample is None or not traced:
     sample = sampling.sampler(network, traced=traced)
   rng = np.random.default_rng([seed, 3])
-  starts = [
-    world.single_device if start == 'single' else world.random(rng)
-    for _, start in config.kinds
-  ]
-  states, seconds = np.stack(starts), world.objective.seconds(np.stack(starts))
+  starts = [_start(world, kind, rng) for _, kind in config.kinds]
+  states = np.concatenate([np.stack(starts), world.planned])
+  seconds = world.objective.seconds(states)
   for _ in range(config.sweeps):
     episodes = _sweep(world, sample, starts, config, rng)
     starts = []
@@ -136,9 +139,15 @@ def place(
 
 
 @functools.cache
-def _pretrained():
+def pretrained_sampler():
   """One tf.function for all problems, so that it is traced once or twice."""
   return sampling.sampler(weights.pretrained()[0])
+
+
+def _start(world, kind: str, rng: np.random.Generator) -> np.ndarray:
+  if kind == 'random':
+    return world.random(rng)
+  return world.best_planned if kind == 'planned' else world.single_device
 
 
 def _sweep(world, sample, starts, config, rng) -> tuple[np.ndarray, ...]:
