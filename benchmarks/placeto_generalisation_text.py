@@ -2,7 +2,8 @@
 
 A run: a dict with family, graph, devices, policy, step_seconds (or None) and
 wall_seconds. Steps are shown as ratios to the best of all planners on the same
-graph, `random` apart; a policy is rendered where it ran on a graph.
+graph, `random` apart. Graphs on which not all planners of a family ran yet are
+left out.
 """
 
 import collections
@@ -23,7 +24,8 @@ _HEAD = """\
 
 The halves `test` of the three families; weights trained on the halves `train`
 only. Steps simulated op by op, as ratios to the best of all planners on the
-same graph ({planners}): 1 is as fast as the best of them, lower is faster.
+same graph: 1 is as fast as the best of them, lower is faster. Planners are
+{planners}.
 `to optimised` is the mean ratio to the same weights trained on the graph
 itself. Made by `python -m benchmarks.placeto_generalisation`, rendered {date},
 {cores} cores of a shared machine: wall times are not of a quiet one.
@@ -35,18 +37,22 @@ def ratios(
 ) -> dict[tuple[str, str], dict[str, dict[str, float]]]:
   """{(family, devices): {policy: {graph: ratio to the best planner}}}."""
   steps = collections.defaultdict(dict)
+  planners = collections.defaultdict(set)
   for run in runs:
-    key = run['family'], run['devices'], run['graph']
-    if run['step_seconds'] is not None:
-      steps[key][run['policy']] = run['step_seconds']
+    key = run['family'], run['devices']
+    steps[*key, run['graph']][run['policy']] = run['step_seconds']
+    if run['policy'] in PLANNERS:
+      planners[key].add(run['policy'])
   found = {}
-  for (family, devices, graph), row in steps.items():
-    planned = [row[name] for name in PLANNERS if name in row]
-    if not planned:
+  for (*key, graph), row in steps.items():
+    wanted = planners[tuple(key)]
+    planned = [row[name] for name in wanted if row.get(name) is not None]
+    if not planned or not wanted <= row.keys():
       continue
-    table = found.setdefault((family, devices), {})
+    table = found.setdefault(tuple(key), {})
     for policy, step in row.items():
-      table.setdefault(policy, {})[graph] = step / min(planned)
+      if step is not None:
+        table.setdefault(policy, {})[graph] = step / min(planned)
   return found
 
 
