@@ -32,7 +32,7 @@ from placer.testing import known_optima
 from placer.testing import policy_contract
 from placer.testing import problems
 
-_SAMPLES = 1024
+_SAMPLES = 4096
 _SEEDS = 5
 _UPDATES = 8
 # Not a multiple of what a checkpoint is written after.

@@ -65,7 +65,7 @@ class PortfolioConfig:
     search: the rest of each search; its `evaluations` are set from the above.
   """
 
-  planned: int = 3
+  planned: int = 2
   visits: float = 4e7
   min_evaluations: int = 400
   max_evaluations: int = 20_000
