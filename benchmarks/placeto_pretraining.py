@@ -1,6 +1,6 @@
 """Trains the weights that come with placer, in simulation.
 
-    python -m benchmarks.placeto_pretraining --output_dir=/tmp/placeto
+    python -m benchmarks.placeto_pretraining --output_dir=DIR
 
 The graphs are the halves 'train' of the families (`benchmarks/families`), each
 on some of the simulated devices below, drawn by the seed, coarsened to the

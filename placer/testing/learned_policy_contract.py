@@ -93,10 +93,11 @@ class LearnedPolicyContract(policy_contract.PolicyContract):
     for variable, gradient in zip(variables, tape.gradient(value, variables)):
       self.assertIsNotNone(gradient, variable.name)
       gradient = tf.convert_to_tensor(gradient).numpy()
-      # The entry with the largest gradient; float32 allows for 1 % or so.
+      # The entry with the largest gradient. Float32 allows for 1 % or so; larger
+      # changes cross kinks of ReLU.
       index = np.unravel_index(np.abs(gradient).argmax(), gradient.shape)
       before, ends = variable.numpy(), []
-      for change in (1e-2, -1e-2):
+      for change in (1e-3, -1e-3):
         moved = before.copy()
         moved[index] += change
         variable.assign(moved)
@@ -104,7 +105,7 @@ class LearnedPolicyContract(policy_contract.PolicyContract):
       variable.assign(before)
       self.assertAlmostEqual(
         float(gradient[index]),
-        (ends[0] - ends[1]) / 2e-2,
+        (ends[0] - ends[1]) / 2e-3,
         delta=2e-2 + 0.03 * abs(float(gradient[index])),
         msg=variable.name,
       )
