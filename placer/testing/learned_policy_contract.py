@@ -93,8 +93,8 @@ class LearnedPolicyContract(policy_contract.PolicyContract):
     for variable, gradient in zip(variables, tape.gradient(value, variables)):
       self.assertIsNotNone(gradient, variable.name)
       gradient = tf.convert_to_tensor(gradient).numpy()
-      # The entry with the largest gradient. Float32 allows for 1 % or so; larger
-      # changes cross kinks of ReLU.
+      # The entry with the largest gradient. Float32 allows for 1 % or so;
+      # larger changes cross kinks of ReLU.
       index = np.unravel_index(np.abs(gradient).argmax(), gradient.shape)
       before, ends = variable.numpy(), []
       for change in (1e-3, -1e-3):
