@@ -120,21 +120,13 @@ def placements(
   seen.update(row.tobytes() for row in excluded)
   left = min(count, 2 ** (problem.num_groups - 1))
   for label, candidate in _any_placements(problem):
-    candidate = _legal(problem, candidate)
+    candidate = placement_problem.nearest_legal(candidate, problem.allowed)
     if candidate.tobytes() not in seen:
       seen.add(candidate.tobytes())
       yield label, candidate
       left -= 1
     if not left:
       return
-
-
-def _legal(problem, candidate) -> np.ndarray:
-  candidate = np.asarray(candidate, np.int32)
-  legal = problem.allowed[np.arange(problem.num_groups), candidate]
-  return np.where(legal, candidate, problem.allowed.argmax(axis=1)).astype(
-    np.int32
-  )
 
 
 def _any_placements(problem):
@@ -215,7 +207,10 @@ def _probes(problem) -> dict[str, np.ndarray]:
   found = dict(itertools.islice(_random_placements(problem, rng), _PROBES // 2))
   for seed in range(_PROBES - len(found)):
     found[f'probe {seed}'] = _annealed(problem, 100 + seed)
-  return {label: _legal(problem, row) for label, row in found.items()}
+  return {
+    label: placement_problem.nearest_legal(row, problem.allowed)
+    for label, row in found.items()
+  }
 
 
 def _measured(problem, measurer, candidate, reference):

@@ -21,6 +21,7 @@ rates are positive.
 """
 
 import dataclasses
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -93,15 +94,10 @@ def of_topology(devices: device_lib.DeviceTopology) -> LinkCosts:
     UsageError: a link is missing.
   """
   count = len(devices)
-  latency, load, load_bytes = np.zeros((3, count, count))
-  rate = np.full((count, count), np.nan)
-  np.fill_diagonal(rate, np.inf)
+  known = np.eye(count, dtype=bool)
   for link in devices.links:
-    pair = link.source, link.target
-    latency[pair] = link.busy_latency_seconds or link.latency_seconds
-    rate[pair] = link.bytes_per_second
-    load[pair], load_bytes[pair] = link.load_seconds, link.load_seconds_per_byte
-  missing = np.argwhere(np.isnan(rate))
+    known[link.source, link.target] = True
+  missing = np.argwhere(~known)
   if len(missing):
     source, target = missing[0]
     raise errors.UsageError(
@@ -109,13 +105,42 @@ def of_topology(devices: device_lib.DeviceTopology) -> LinkCosts:
       f'{devices.names[target]}: measure the links of '
       f'--devices={devices.spec} first, or give LinkCosts.'
     )
-  return LinkCosts(
-    latency_seconds=latency,
-    message_seconds=np.zeros((count, count)),
-    bytes_per_second=rate,
-    send_seconds_per_message=load,
-    send_seconds_per_byte=load_bytes,
-    receive_seconds_per_message=load,
-    receive_seconds_per_byte=load_bytes,
-    channel=np.arange(count * count, dtype=np.int32).reshape(count, count),
-  )
+  shape = count, count
+  free = {
+    field.name: np.zeros(shape) for field in dataclasses.fields(LinkCosts)
+  }
+  free['bytes_per_second'] = np.full(shape, np.inf)
+  free['channel'] = np.arange(count**2, dtype=np.int32).reshape(shape)
+  return with_measured(LinkCosts(**free), devices.links)
+
+
+def with_measured(
+  costs: LinkCosts, links: Iterable[device_lib.Link]
+) -> LinkCosts:
+  """LinkCosts in which some links are as measured.
+
+  Args:
+    costs: of D devices.
+    links: between some of them.
+
+  Returns:
+    The LinkCosts, channels as they were.
+  """
+  fields = {
+    field.name: getattr(costs, field.name).copy()
+    for field in dataclasses.fields(LinkCosts)
+  }
+  for link in links:
+    measured = {
+      # Good splits keep their devices busy.
+      'latency_seconds': link.busy_latency_seconds or link.latency_seconds,
+      'message_seconds': 0.0,  # it is in the measured latency
+      'bytes_per_second': link.bytes_per_second,
+      'send_seconds_per_message': link.load_seconds,
+      'send_seconds_per_byte': link.load_seconds_per_byte,
+      'receive_seconds_per_message': link.load_seconds,
+      'receive_seconds_per_byte': link.load_seconds_per_byte,
+    }
+    for name, value in measured.items():
+      fields[name][link.source, link.target] = value
+  return LinkCosts(**fields)

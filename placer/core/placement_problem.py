@@ -184,3 +184,19 @@ class PlacementProblem:
       votes[self.op_group[op], columns[device]] += 1
     votes[~self.allowed] = -1
     return votes.argmax(axis=1).astype(np.int32)
+
+
+def nearest_legal(candidates: np.ndarray, allowed: np.ndarray) -> np.ndarray:
+  """Candidates with every group where it may be.
+
+  Args:
+    candidates: int `[..., G]`, a device for each group.
+    allowed: bool `[G, D]`.
+
+  Returns:
+    int32 `[..., G]`; groups that may not be there are on the first device that
+    they may use.
+  """
+  candidates = np.asarray(candidates)
+  legal = allowed[np.arange(len(allowed)), candidates]
+  return np.where(legal, candidates, allowed.argmax(axis=1)).astype(np.int32)

@@ -6,6 +6,7 @@ from absl.testing import absltest
 from placer.core import errors
 from placer.core import measurement
 from placer.core import placement
+from placer.core import placement_problem
 from placer.core import program
 from placer.core import trial
 from placer.testing import problems
@@ -94,6 +95,16 @@ class ProgramTest(absltest.TestCase):
     ):
       self.assertEqual(made.path(working), path)
       self.assertEqual(made.working_name(path), working)
+
+  def test_nearest_legal(self):
+    allowed = np.array([[1, 1], [0, 1], [1, 0]], bool)
+    found = placement_problem.nearest_legal(np.array([1, 0, 1]), allowed)
+    np.testing.assert_array_equal(found, [1, 1, 0])
+    rows = placement_problem.nearest_legal(
+      np.array([[1, 0, 1], [0, 1, 0]]), allowed
+    )
+    np.testing.assert_array_equal(rows, [[1, 1, 0], [0, 1, 0]])
+    self.assertEqual(rows.dtype, np.int32)
 
 
 if __name__ == '__main__':

@@ -5,8 +5,8 @@ Letters: `N` ops, `T` tensors of the OpGraph.
   op_seconds: float64 `[N]`, the compute time of all runs of an op in a step,
     the median over the traced steps. What TensorFlow's optimiser made (fused,
     folded, moved) counts for the op it came from.
-  op_runs: int64 `[N]`, how often it ran in a step; 0 for ops that did not.
-  is_run: bool `[N]`, whether it ran on the profiled device, not beside it.
+  op_runs: int64 `[N]`, how often it ran in a step on the profiled device; 0
+    for ops that did not, or beside it.
   temporary_bytes: int64 `[N]`, what it took and gave back while it ran.
   tensor_bytes: int64 `[T]`, what was allocated for a tensor; -1 where nothing
     was seen of it.
@@ -32,7 +32,6 @@ class StepProfile:
 
   op_seconds: np.ndarray
   op_runs: np.ndarray
-  is_run: np.ndarray
   temporary_bytes: np.ndarray
   tensor_bytes: np.ndarray
   shares_tensor: np.ndarray
@@ -44,7 +43,6 @@ class StepProfile:
     for name, length, least in (
       ('op_seconds', ops, 0),
       ('op_runs', ops, 0),
-      ('is_run', ops, 0),
       ('temporary_bytes', ops, 0),
       ('tensor_bytes', tensors, -1),
       ('shares_tensor', tensors, -1),
@@ -56,6 +54,11 @@ class StepProfile:
         raise ValueError(f'{name} has the value {value.min()}.')
     if not self.step_seconds > 0:
       raise ValueError(f'step_seconds is {self.step_seconds}.')
+
+  @property
+  def is_run(self) -> np.ndarray:
+    """bool `[N]`: whether an op ran on the profiled device."""
+    return self.op_runs > 0
 
   def arrays(self) -> dict[str, np.ndarray]:
     """All fields as arrays, for a file; `StepProfile.of` reads them."""

@@ -10,7 +10,6 @@ def _profile() -> step_profile.StepProfile:
   return step_profile.StepProfile(
     op_seconds=np.array([0.5, 0.0]),
     op_runs=np.array([3, 0]),
-    is_run=np.array([True, False]),
     temporary_bytes=np.array([64, 0]),
     tensor_bytes=np.array([8, -1, 4]),
     shares_tensor=np.array([-1, -1, 0], np.int32),
@@ -32,8 +31,8 @@ class StepProfileTest(absltest.TestCase):
 
   def test_a_missing_array_is_named(self):
     arrays = _profile().arrays()
-    del arrays['is_run']
-    with self.assertRaisesRegex(KeyError, 'is_run'):
+    del arrays['op_runs']
+    with self.assertRaisesRegex(KeyError, 'op_runs'):
       step_profile.StepProfile.of(arrays)
 
   def test_invariants(self):

@@ -62,7 +62,6 @@ class LanePool:
     work_dir.mkdir(parents=True, exist_ok=True)
     self._held: dict[str, _Held] = {}
     self._number = 0
-    self._profiled = layout
     self._slowest_setup: float | None = None
     self._nursery: nursery_lib.Nursery | None = self._new_nursery()
 
@@ -156,8 +155,7 @@ class LanePool:
     Raises:
       FailedError: it does not run there.
     """
-    self._profiled = alike.layout
-    held = self._lane('profile')
+    held = self._lane('profile', alike.layout)
     try:
       self._tell_problem(held, 'profile', problem)
       return self.call(
@@ -233,12 +231,15 @@ class LanePool:
     )
     held.problem, held.loaded = problem.fingerprint, None
 
-  def _lane(self, role: str) -> _Held:
+  def _lane(
+    self, role: str, layout: layout_lib.ProcessLayout | None = None
+  ) -> _Held:
+    """The lane of a role; `layout` where it is not the pool's."""
     held = self._held.get(role)
     if held is not None and not held.lane.is_idle_and_well():
       self.close_lane(role)
     if role not in self._held:
-      lane = self._new_lane(role)
+      lane = self._new_lane(role, layout or self._layout)
       self._held[role] = _Held(lane)
       try:
         self.call(
@@ -254,17 +255,16 @@ class LanePool:
         raise
     return self._held[role]
 
-  def _new_lane(self, role: str) -> lane_lib.Lane:
+  def _new_lane(
+    self, role: str, layout: layout_lib.ProcessLayout
+  ) -> lane_lib.Lane:
     self._number += 1
-    layout = self._layout
     if role == 'host':
       layout = layout_lib.ProcessLayout(
         host_cores=layout.host_cores, gpus=layout.gpus
       )
     elif role == 'links':
       layout = dataclasses.replace(layout, memory_limits={})
-    elif role == 'profile':
-      layout = self._profiled
     spec = lane_spec.LaneSpec(
       role,
       layout,

@@ -222,7 +222,7 @@ class LaneServer:
 
   def measure_links(
     self, devices: Sequence[str], pairs: Sequence[tuple[int, int]]
-  ) -> tuple[list[tuple[tuple[int, float], ...]], list[tuple[float, float]]]:
+  ) -> tuple[list[tuple[tuple[int, float], ...]], list[link_load.Load]]:
     """What `link_timing.measure` and `link_load.measure` find."""
     self.unload()
     how = {

@@ -12,7 +12,6 @@ from placer.measurers import profile_cache
 _PROFILE = step_profile.StepProfile(
   op_seconds=np.array([0.5, 1.0]),
   op_runs=np.array([3, 1]),
-  is_run=np.array([True, True]),
   temporary_bytes=np.array([64, 0]),
   tensor_bytes=np.array([8, -1]),
   shares_tensor=np.array([-1, -1], np.int32),

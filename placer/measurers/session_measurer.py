@@ -59,7 +59,7 @@ class SessionMeasurer(base.Measurer):
       arrays=self.options.feed_values,
       seed=self.options.seed,
     )
-    self._feeds_digest = feeds_lib.digest(feed_values)
+    self._feed_values = feed_values
     side_effects.refuse_program(program, self.options.allow_side_effects)
     self._program = program
     self._temporary = None
@@ -218,7 +218,7 @@ class SessionMeasurer(base.Measurer):
       self._lanes,
       problem,
       self.topology,
-      f'{self._program.fingerprint}\n{self._feeds_digest}',
+      f'{self._program.fingerprint}\n{feeds_lib.digest(self._feed_values)}',
       seconds=seconds,
       use_cache=use_cache,
     )

@@ -52,7 +52,6 @@ def read(
   return step_profile.StepProfile(
     op_seconds=np.median([seconds for seconds, _ in each], axis=0),
     op_runs=np.max([runs for _, runs in each], axis=0),
-    is_run=np.max([runs for _, runs in each], axis=0) > 0,
     temporary_bytes=memory.temporary_bytes,
     tensor_bytes=memory.tensor_bytes,
     shares_tensor=memory.shares_tensor,

@@ -65,9 +65,7 @@ class BlockGraph:
       device that they may use.
     """
     placed = np.asarray(devices, np.int32)[self.block_of_group]
-    allowed = self.problem.allowed
-    legal = allowed[np.arange(len(placed)), placed]
-    return np.where(legal, placed, allowed.argmax(axis=1)).astype(np.int32)
+    return placement_problem.nearest_legal(placed, self.problem.allowed)
 
   def devices(self, candidate: np.ndarray) -> np.ndarray:
     """The device int32 `[K]` where most of each block's seconds are."""

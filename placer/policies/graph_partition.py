@@ -74,22 +74,6 @@ def build(model: planning_model.PlanningModel) -> WeightedGraph:
   )
 
 
-def candidate(parts: np.ndarray, allowed: np.ndarray) -> np.ndarray:
-  """The legal candidate of a partition.
-
-  Args:
-    parts: int `[G]`, a device each.
-    allowed: bool `[G, D]`.
-
-  Returns:
-    int32 `[G]`; groups that may not be there are on the first device that they
-    may use.
-  """
-  parts = np.asarray(parts, np.int64)
-  legal = allowed[np.arange(len(parts)), parts]
-  return np.where(legal, parts, allowed.argmax(axis=1)).astype(np.int32)
-
-
 def _whole(values: np.ndarray) -> np.ndarray:
   scaled = values / max(values.max(initial=0), 1e-30) * LARGEST
   return np.maximum(np.round(scaled), 1).astype(np.int64)

@@ -50,4 +50,4 @@ class PartitionPlanner(planner.Planner):
     parts = np.zeros(len(allowed), np.int64)
     if model.graph.num_devices > 1 and len(allowed) > 1:
       parts = self.partition(graph_partition.build(model), self._seed % 2**31)
-    return [graph_partition.candidate(parts, allowed)]
+    return [placement_problem.nearest_legal(parts, allowed)]

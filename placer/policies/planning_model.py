@@ -81,7 +81,8 @@ class PlanningModel:
     self._scale = float(slowest.sum()) or 1.0
 
   @functools.cached_property
-  def _full(self) -> simulator.Simulator:
+  def simulator(self) -> simulator.Simulator:
+    """Of the problem, op by op."""
     return simulator.Simulator(self.problem, self.costs)
 
   def with_costs(self, costs: cost_model.CostModel) -> 'PlanningModel':
@@ -110,7 +111,7 @@ class PlanningModel:
     Args:
       candidates: int32 `[B, G]`, legal.
     """
-    return self._scores(self._full, candidates)
+    return self._scores(self.simulator, candidates)
 
   def _scores(self, simulated, candidates: np.ndarray) -> np.ndarray:
     batch = simulated.simulate(candidates)
@@ -148,7 +149,7 @@ class PlanningModel:
     scores = self.scores(rows)
     order = np.argsort(scores, kind='stable')[:_MOST_PREDICTED]
     rows, scores = rows[order], scores[order]
-    batch = self._full.simulate(rows)
+    batch = self.simulator.simulate(rows)
     found = [self._prediction(rows, scores, batch, i) for i in range(len(rows))]
     return sorted(found, key=_rank)
 

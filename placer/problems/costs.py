@@ -51,8 +51,8 @@ def analytic(
   )
   return dataclasses.replace(
     made,
-    links=_measured(made.links, devices),
-    host_links=_measured(made.host_links, devices),
+    links=link_costs.with_measured(made.links, devices.links),
+    host_links=link_costs.with_measured(made.host_links, devices.links),
   )
 
 
@@ -65,30 +65,3 @@ def likeness(device: device_lib.Device) -> str:
     if name != _CPU and name in words:
       return name
   return _GPU
-
-
-def _measured(
-  links: link_costs.LinkCosts, devices: device_lib.DeviceTopology
-) -> link_costs.LinkCosts:
-  """The links, with what was measured of some of them."""
-  latency, rate = links.latency_seconds.copy(), links.bytes_per_second.copy()
-  message = links.message_seconds.copy()
-  load = links.send_seconds_per_message.copy()
-  load_bytes = links.send_seconds_per_byte.copy()
-  for link in devices.links:
-    pair = link.source, link.target
-    # Good splits keep their devices busy.
-    latency[pair] = link.busy_latency_seconds or link.latency_seconds
-    rate[pair] = link.bytes_per_second
-    message[pair] = 0.0  # it is in the measured latency
-    load[pair], load_bytes[pair] = link.load_seconds, link.load_seconds_per_byte
-  return dataclasses.replace(
-    links,
-    latency_seconds=latency,
-    bytes_per_second=rate,
-    message_seconds=message,
-    send_seconds_per_message=load,
-    send_seconds_per_byte=load_bytes,
-    receive_seconds_per_message=load,
-    receive_seconds_per_byte=load_bytes,
-  )

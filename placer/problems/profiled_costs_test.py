@@ -19,7 +19,6 @@ def _profile(count: int, **fields) -> step_profile.StepProfile:
     **{
       'op_seconds': np.full(count, 1e-3),
       'op_runs': np.ones(count, np.int64),
-      'is_run': np.ones(count, bool),
       'temporary_bytes': np.zeros(count, np.int64),
       'tensor_bytes': np.full(count, 64),
       'shares_tensor': np.full(count, -1, np.int32),
@@ -40,7 +39,6 @@ def _profiles(draw: st.DrawFn) -> step_profile.StepProfile:
     count,
     op_seconds=seconds,
     op_runs=runs,
-    is_run=runs > 0,
     step_seconds=draw(st.floats(1e-6, 1e-1)),
   )
 
@@ -106,7 +104,6 @@ class BuildTest(absltest.TestCase):
       3,
       op_seconds=1e-3 * seen,
       op_runs=seen.astype(np.int64),
-      is_run=seen,
       step_seconds=2e-3,
     )
     made = profiled_costs.build(
@@ -121,7 +118,6 @@ class BuildTest(absltest.TestCase):
       2,
       op_seconds=np.array([1e-3, 0]),
       op_runs=np.array([1, 0]),
-      is_run=np.array([True, False]),
       step_seconds=1e-3,
     )
     made = profiled_costs.build(
@@ -168,7 +164,6 @@ class BuildTest(absltest.TestCase):
     profile = _profile(
       3,
       op_runs=run.astype(np.int64),
-      is_run=run,
       tensor_bytes=np.array([64, -1, 64]),
     )
     made = profiled_costs.build(problem.graph, problem.devices, {0: profile})

@@ -169,19 +169,12 @@ class _Run:
             f'{suggestion.label or name} is the same placement as '
             f'{known.label or known.policy}.'
           )
-      if note := getattr(policy, 'note', ''):
-        self.notes.append(note)
+      self._take_note(policy)
 
   def policies(self, policies: Sequence[policies_base.Policy]) -> None:
     """Lets the policies take turns until all are done or the budget is."""
     for policy in policies:
       policy.update(list(self.history.trials))
-    try:
-      self._take_turns(policies)
-    finally:
-      self.notes += filter(None, (getattr(p, 'note', '') for p in policies))
-
-  def _take_turns(self, policies: Sequence[policies_base.Policy]) -> None:
     idle = {id(policy): 0 for policy in policies}
     active = list(policies)
     while active and self._affordable():
@@ -200,6 +193,7 @@ class _Run:
       count = min(count, self.budget.remaining_trials)
     suggestions = policy.suggest(count)
     if not suggestions:
+      self._take_note(policy)
       return None
     known, fresh = [], {}
     for suggestion in map(self._repaired, suggestions):
@@ -217,6 +211,10 @@ class _Run:
       elif trials:
         other.update(trials)
     return len(trials)
+
+  def _take_note(self, policy: policies_base.Policy) -> None:
+    if note := getattr(policy, 'note', ''):
+      self.notes.append(note)
 
   def _measure(
     self, suggestions: Sequence[policies_base.Suggestion], policy: str
@@ -253,9 +251,7 @@ class _Run:
     if note := self.learned.learn(trial):
       self.notes.append(note)
 
-  def _repaired(
-    self, suggestion: policies_base.Suggestion
-  ) -> policies_base.Suggestion:
+  def _repaired(self, suggestion) -> policies_base.Suggestion:
     return dataclasses.replace(
       suggestion, candidate=self.learned.repair(suggestion.candidate)
     )

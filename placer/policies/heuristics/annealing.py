@@ -124,8 +124,5 @@ def starts(model: planning_model.PlanningModel) -> list[np.ndarray]:
   ]
   for policy in (heft.Heft, m_etf.MEtf, metis.Metis):
     found += policy(problem).plan(model)
-  allowed = model.graph.allowed
-  rows = np.stack(found)
-  legal = allowed[np.arange(rows.shape[1]), rows]
-  rows = np.where(legal, rows, allowed.argmax(axis=1)).astype(np.int32)
+  rows = placement_problem.nearest_legal(np.stack(found), model.graph.allowed)
   return list(np.unique(rows, axis=0))

@@ -192,7 +192,9 @@ class Portfolio(base.Policy):
 
   def _promising(self) -> np.ndarray | None:
     trials = list(self._trials.values())
-    corrected = correction.fit(self.problem, self._model.costs, trials)
+    corrected = correction.fit(
+      self.problem, self._model.costs, trials, self._model.simulator
+    )
     model = self._model.with_costs(corrected.costs)
     times = calibration.step_seconds(trials)
     best = min(times.values(), default=math.inf)
@@ -207,7 +209,12 @@ class Portfolio(base.Policy):
     found = local_search.search(
       scores,
       group_moves.GroupMoves(model.coarse.problem, model.graph.allowed),
-      self._legal([*starts, *self._pool[:8]], model),
+      # Each group where the model says that all its ops can run.
+      list(
+        placement_problem.nearest_legal(
+          np.stack([*starts, *self._pool[:8]]), model.graph.allowed
+        )
+      ),
       model.graph.allowed,
       self.rng,
       self._search_config(),
@@ -221,17 +228,6 @@ class Portfolio(base.Policy):
     if most == len(fresh) or promises[most] < self._config.min_improvement:
       return None
     return fresh[most]
-
-  def _legal(
-    self, rows: Sequence[np.ndarray], model: planning_model.PlanningModel
-  ) -> list[np.ndarray]:
-    """The rows, each group where the model says that all its ops can run."""
-    allowed = model.graph.allowed
-    stacked = np.stack(rows).astype(np.int32)
-    legal = allowed[np.arange(stacked.shape[1]), stacked]
-    return list(
-      np.where(legal, stacked, allowed.argmax(axis=1)).astype(np.int32)
-    )
 
   def _search_config(self) -> local_search.LocalSearchConfig:
     graph, config = self.problem.graph, self._config

@@ -58,6 +58,20 @@ class PlacerSizes:
   tanh_constant: float = 2.5
   temperature: float = 1.0
 
+  @classmethod
+  def paper(cls) -> 'PlacerSizes':
+    """HP (ICLR 2018); ColocRL (ICML 2017) gives none of its own."""
+    return cls(
+      input=256,
+      hidden=256,
+      attention=256,
+      additive=True,
+      device_embedding=256,
+      group_input=0,
+      tanh_constant=5.0,
+      temperature=10.0,
+    )
+
 
 class Encoded(NamedTuple):
   """What was read.

@@ -59,3 +59,30 @@ class PolicyGradientConfig:
     'metis',
   )
   warm_probability: float = 0.97
+
+  @classmethod
+  def paper(
+    cls, *, samples: int, valid_only_after: int
+  ) -> 'PolicyGradientConfig':
+    """What ColocRL (ICML 2017) and HP (ICLR 2018) have in common.
+
+    Args:
+      samples: placements an update.
+      valid_only_after: from this update on only those that run teach.
+    """
+    return cls(
+      samples=samples,
+      algorithm='reinforce',
+      epochs=1,
+      baseline='ema',
+      ema_decay=0.9,
+      normalise=False,
+      reward='sqrt',
+      cap_ratio=100.0,
+      learning_rate=schedules.Constant(0.1),
+      entropy=schedules.Constant(0.0),
+      max_gradient_norm=1.0,
+      valid_only_after=valid_only_after,
+      elites=0,
+      warm_start=(),
+    )
