@@ -1,5 +1,6 @@
 import os
 import pathlib
+import platform
 import subprocess
 import sys
 
@@ -23,6 +24,14 @@ ready.wait()
 print('ready', flush=True)
 sys.stdin.read()
 """
+
+
+def _linux_version() -> tuple[int, ...]:
+  return tuple(int(part) for part in platform.release().split('.')[:2])
+
+
+def _read(path: pathlib.Path) -> str:
+  return path.read_text() if path.exists() else ''
 
 
 class ThreadCoresTest(absltest.TestCase):
@@ -53,12 +62,30 @@ class ThreadCoresTest(absltest.TestCase):
       found.setdefault(name, []).append(os.sched_getaffinity(int(folder.name)))
     return found
 
+  def _slices(self, pid: int) -> dict[str, int]:
+    """{name of a thread: its time slice in nanoseconds}; {} if not shown."""
+    found = {}
+    for folder in pathlib.Path(f'/proc/{pid}/task').iterdir():
+      for line in _read(folder / 'sched').splitlines():
+        if line.startswith('se.slice'):
+          found[_read(folder / 'comm').strip()] = int(line.split(':')[1])
+    return found
+
   def test_only_compute_threads_stay_on_the_workers_cores(self):
     pid = self._start('tf_Compute', 'grpc', 'tf_Compute')
     thread_cores.assign({pid: self.one}, self.cores)
     found = self._cores(pid)
     self.assertEqual(found['tf_Compute'], [self.one] * 2)
     self.assertEqual(found['grpc'], [self.cores])
+
+  def test_network_threads_get_short_slices_and_compute_threads_long_ones(self):
+    pid = self._start('tf_Compute', 'grpc')
+    if not self._slices(pid) or _linux_version() < (6, 12):
+      self.skipTest('Needs Linux 6.12 or newer that shows slices.')
+    thread_cores.assign({pid: self.one}, self.cores)
+    slices = self._slices(pid)
+    self.assertEqual(slices['tf_Compute'], 20_000_000)
+    self.assertEqual(slices['grpc'], 100_000)
 
   def test_without_compute_threads_nothing_changes(self):
     pid = self._start('grpc')
