@@ -22,7 +22,7 @@ import json
 import os
 import platform
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from absl import app
@@ -37,12 +37,14 @@ from placer.devices import target
 from placer.importers import base as importers_base
 from placer.measurers import session_measurer
 from placer.measurers import session_options
+from placer.policies import calibration
 from placer.policies import correction
 from placer.policies import registry
 from placer.policies.heuristics import annealing
 from placer.problems import build
 from placer.problems import costs
 from placer.problems import profiled_costs
+from placer.search import history
 from placer.simulation import simulator
 
 # (name, a training step?)
@@ -67,7 +69,10 @@ _PLANNERS = (
 _ANNEALED = 6
 _PROBES = 4
 _PROBE_SEED = 1
-_TIMED_SECONDS = 4.0
+# A placement is measured so often, each time in a session of its own: steps of
+# one session are more alike than those of two.
+_SESSIONS = 2
+_TIMED_SECONDS = 3.0
 _MIN_STEPS, _MAX_STEPS = 4, 20
 
 _FLAGS = flags.FLAGS
@@ -180,11 +185,14 @@ def _measure(name: str, training: bool, done: set[str]) -> None:
       problem, costs=costs.analytic(problem.graph, problem.devices)
     )
     fitted = _singles(problem, measurer)
-    reference = min(fitted, key=lambda t: t.measurement.step_time_seconds)
+    times = calibration.step_seconds(fitted)
+    reference = fitted[min(times, key=times.get)]
     probes = _probes(problem)
     for label, candidate in probes.items():
       measured = _measured(problem, measurer, candidate, reference)
-      fitted.append(trial_lib.Trial(len(fitted), label, candidate, measured))
+      fitted.append(_trial(len(fitted), label, candidate, measured, reference))
+    # As usual in all measurements so far.
+    single_seconds = calibration.step_seconds(fitted)[reference.index]
     models = [
       correction.fit(each, each.costs, fitted) for each in (problem, roofline)
     ]
@@ -193,7 +201,9 @@ def _measure(name: str, training: bool, done: set[str]) -> None:
       problem, _FLAGS.placements, list(probes.values())
     ):
       if label not in done:
-        row = _row(problem, measurer, models, reference, candidate)
+        row = _row(
+          problem, measurer, models, reference, single_seconds, candidate
+        )
         row |= {'model': name, 'training': training, 'placement': label}
         with open(_FLAGS.output, 'a') as file:
           file.write(json.dumps(row) + '\n')
@@ -214,37 +224,54 @@ def _probes(problem) -> dict[str, np.ndarray]:
 
 
 def _measured(problem, measurer, candidate, reference):
+  """The Measurement of all sessions together, or the first one that failed."""
   seconds = reference.measurement.step_time_seconds
   steps = int(_TIMED_SECONDS / (2 * seconds))
-  (measured,) = measurer.measure(
-    problem,
-    candidate[np.newaxis],
-    reference=reference.candidate,
-    steps=min(max(steps, _MIN_STEPS), _MAX_STEPS),
+  found = []
+  for _ in range(_SESSIONS):
+    (measured,) = measurer.measure(
+      problem,
+      candidate[np.newaxis],
+      reference=reference.candidate,
+      steps=min(max(steps, _MIN_STEPS), _MAX_STEPS),
+    )
+    if not measured.ok:
+      return measured
+    found.append(measured)
+  return dataclasses.replace(
+    found[0],
+    step_times_seconds=_joined(m.step_times_seconds for m in found),
+    reference_times_seconds=_joined(m.reference_times_seconds for m in found),
   )
-  return measured
+
+
+def _joined(times: Iterable[Sequence[float]]) -> tuple[float, ...]:
+  return tuple(itertools.chain.from_iterable(times))
 
 
 def _singles(problem, measurer) -> list[trial_lib.Trial]:
   """The single devices, measured against the first of them."""
   found = []
   for suggestion in registry.make('single_device', problem).suggest(64):
-    reference = found[0].candidate if found else None
+    first = found[0] if found else None
     (measured,) = measurer.measure(
       problem,
       suggestion.candidate[np.newaxis],
-      reference=reference,
+      reference=first.candidate if first else None,
       steps=2 * _MIN_STEPS,
     )
     found.append(
-      trial_lib.Trial(
-        len(found), 'single_device', suggestion.candidate, measured
-      )
+      _trial(len(found), 'single_device', suggestion.candidate, measured, first)
     )
   return found
 
 
-def _row(problem, measurer, models, reference, candidate):
+def _trial(index, label, candidate, measured, reference) -> trial_lib.Trial:
+  measured = history.with_reference(measured, reference)
+  return trial_lib.Trial(index, label, candidate, measured)
+
+
+def _row(problem, measurer, models, reference, single_seconds, candidate):
   """What is predicted of a placement, and then measured."""
   predicted = [each.predict(candidate[np.newaxis])[0][0] for each in models]
   batch = simulator.simulate(problem, models[0].costs, candidate[np.newaxis])
@@ -253,7 +280,7 @@ def _row(problem, measurer, models, reference, candidate):
     'status': measured.status.value,
     'predicted_seconds': float(predicted[0]),
     'roofline_seconds': float(predicted[1]),
-    'single_seconds': reference.measurement.step_time_seconds,
+    'single_seconds': single_seconds,
     'seconds': None,
     'predicted_peak_bytes': batch.peak_bytes[0].tolist(),
     'peak_bytes': [
@@ -266,7 +293,7 @@ def _row(problem, measurer, models, reference, candidate):
     ratio = measured.step_time_seconds / float(
       np.median(measured.reference_times_seconds)
     )
-    row['seconds'] = ratio * row['single_seconds']
+    row['seconds'] = ratio * single_seconds
   return row
 
 

@@ -16,6 +16,10 @@ import numpy as np
 
 from placer.core import measurement as measurement_lib
 
+# In a measurement's details: the index of the trial whose placement its
+# reference steps ran.
+REFERENCE_KEY = 'reference_trial'
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Trial:

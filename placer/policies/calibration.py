@@ -17,7 +17,6 @@ _TRANSFERS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 # What an error of a factor 2 in the transfers costs beside an error of the
 # predicted steps, both as squares of logarithms: keeps 1 if all fit alike.
 _PRIOR = 2e-3
-_MAX_DRIFT = 2.5
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -36,33 +35,41 @@ class Observation:
 def step_seconds(trials: Sequence[trial_lib.Trial]) -> dict[int, float]:
   """Step times that can be compared, of the trials that ran.
 
-  A trial whose reference ran slow ran slow itself. Splits have the same
-  reference, so each time is multiplied by what the reference usually takes
-  over what it took beside this trial. Single devices are taken as measured:
-  they come first, some without a reference, some with another one.
+  Hosts drift, so a trial is compared with the steps of its reference that ran
+  between its own. These ratios multiply along the links from a trial to its
+  reference (`details['reference_trial']`) down to the first trial, whose step
+  is the median of what all references say of it: a first measurement, with the
+  host still cold, is one of many. A trial without reference counts as measured.
 
   Args:
-    trials: of one search, any order.
+    trials: of one search, the reference of a trial before it.
 
   Returns:
     {position in `trials`: seconds}.
   """
-  ran = [i for i, trial in enumerate(trials) if trial.measurement.ok]
-  references = {
-    i: float(np.median(trials[i].measurement.reference_times_seconds))
-    for i in ran
-    if trials[i].measurement.reference_times_seconds
-    and trials[i].policy != 'single_device'
-  }
-  usual = float(np.median(list(references.values()))) if references else 0.0
-  found = {}
-  for i in ran:
-    drift = usual / references[i] if i in references else 1.0
-    # A host doesn't drift this much: that was another reference.
-    if not 1 / _MAX_DRIFT < drift < _MAX_DRIFT:
-      drift = 1.0
-    found[i] = trials[i].measurement.step_time_seconds * drift
-  return found
+  ratios: dict[int, float] = {}  # to the first trial, by index
+  firsts: list[float] = []
+  linked: dict[int, float] = {}
+  unlinked: dict[int, float] = {}
+  for i, trial in enumerate(trials):
+    measured = trial.measurement
+    link = measured.details.get(trial_lib.REFERENCE_KEY)
+    if not measured.ok:
+      continue
+    if not ratios:
+      ratio, first = 1.0, measured.step_time_seconds
+    elif link in ratios and measured.reference_times_seconds:
+      reference = float(np.median(measured.reference_times_seconds))
+      ratio = ratios[link] * measured.step_time_seconds / reference
+      first = reference / ratios[link]
+    else:
+      unlinked[i] = measured.step_time_seconds
+      continue
+    ratios[trial.index] = linked[i] = ratio
+    firsts.append(first)
+  usual = float(np.median(firsts)) if firsts else 0.0
+  found = {i: usual * ratio for i, ratio in linked.items()} | unlinked
+  return dict(sorted(found.items()))
 
 
 def fit(

@@ -9,44 +9,52 @@ from placer.policies import estimate
 from placer.testing import problems
 
 
-def _trial(candidate, seconds, reference=(), policy='x'):
+def _trial(index, seconds, reference=(), link=None):
+  details = {} if link is None else {trial.REFERENCE_KEY: link}
   return trial.Trial(
-    0,
-    policy,
-    np.array(candidate, np.int32),
+    index,
+    'x',
+    np.array([0, 1], np.int32),
     measurement.Measurement(
       measurement.Status.OK,
       step_times_seconds=(seconds,),
       reference_times_seconds=reference,
+      details=details,
     ),
   )
 
 
 class CalibrationTest(parameterized.TestCase):
-  def test_drift_is_taken_out_by_the_reference(self):
+  def test_ratios_to_the_references_are_followed_to_the_first_trial(self):
     failed = trial.Trial(
-      9,
+      2,
       'x',
       np.array([0, 1], np.int32),
       measurement.Measurement(measurement.Status.TIMEOUT, 'no end'),
     )
     seconds = calibration.step_seconds(
       [
-        _trial([0, 0], 2.0, (), 'single_device'),
-        _trial([1, 1], 5.0, (20.0,), 'single_device'),
+        # The first one, of a cold host: its references say 4, 5 and 6 s.
+        _trial(0, 8.0),
+        _trial(1, 2.0, (4.0,), 0),
         failed,
-        _trial([0, 1], 1.5, (2.0,)),
-        _trial([1, 0], 3.0, (4.0,)),
-        _trial([1, 0], 1.0, (2.0,)),
-        # A reference ten times as slow isn't the same one.
-        _trial([1, 0], 1.0, (20.0,)),
-        _trial([1, 0], 1.0),
+        _trial(3, 5.0, (2.5,), 1),
+        _trial(4, 1.5, (3.0,), 1),
       ]
     )
-    # The median reference takes 3 s.
-    self.assertEqual(
-      seconds, {0: 2.0, 1: 5.0, 3: 2.25, 4: 2.25, 5: 1.5, 6: 1.0, 7: 1.0}
+    # The median of 8, 4, 5, 6 s is 5.5; trial 1 takes half of it.
+    self.assertEqual(seconds, {0: 5.5, 1: 2.75, 3: 5.5, 4: 1.375})
+
+  def test_without_references_times_are_as_measured(self):
+    seconds = calibration.step_seconds(
+      [
+        _trial(0, 0.3),
+        _trial(1, 0.1, (), 0),
+        # Of another search: what trial 7 was isn't known.
+        _trial(8, 0.7, (0.2,), 7),
+      ]
     )
+    self.assertEqual(seconds, {0: 0.3, 1: 0.1, 2: 0.7})
 
   def test_a_device_with_nearly_all_work_counts_as_single(self):
     problem = problems.chain(3, flops=[1e6, 1e10, 1e10])

@@ -222,7 +222,7 @@ class _Final:
     base = self.history.ratio(self.reference)
     if ratio is None or base is None:
       return None, None
-    link = trial.measurement.details.get(history_lib.REFERENCE_KEY)
+    link = trial.measurement.details.get(trial_lib.REFERENCE_KEY)
     if link != self.reference.index:
       return ratio / base, None
     return ratio / base, self._compare(trial.measurement)[1]

@@ -27,7 +27,6 @@ from placer.core import trial as trial_lib
 from placer.search import paired_ratio
 
 SINGLE = 'single_device'
-REFERENCE_KEY = 'reference_trial'
 
 
 class History:
@@ -116,7 +115,7 @@ class History:
 
   def _ratio_to_first(self, trial: trial_lib.Trial) -> float:
     measurement = trial.measurement
-    link = measurement.details.get(REFERENCE_KEY)
+    link = measurement.details.get(trial_lib.REFERENCE_KEY)
     if link is None or link not in self._ratios:
       # Only the first trial that runs has no reference to go by.
       return 1.0 if not self._ratios else self._absolute(measurement)
@@ -156,5 +155,5 @@ def with_reference(
   """
   if reference is None:
     return measurement
-  details = {**measurement.details, REFERENCE_KEY: reference.index}
+  details = {**measurement.details, trial_lib.REFERENCE_KEY: reference.index}
   return dataclasses.replace(measurement, details=details)
