@@ -67,7 +67,7 @@ _PLANNERS = (
   'round_robin',
 )
 _ANNEALED = 6
-_PROBES = 4
+_PROBES = 6
 _PROBE_SEED = 1
 # A placement is measured so often, each time in a session of its own: steps of
 # one session are more alike than those of two.

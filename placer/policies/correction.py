@@ -8,14 +8,12 @@ Two steps, since a dozen noisy trials tell only so much:
 
 1. Factors. The time of each single device fixes the factor of its ops. Three
    factors of all links (latency, seconds a byte, seconds that a transfer keeps
-   its ends busy) are those that explain the splits best, among powers of
-   `_STEP`, by the squares of the logarithmic errors plus a prior that keeps
-   them at 1 if all fit alike.
-2. Residuals. What is left of the logarithmic error is a Gaussian process over
-   placements: two placements have about the same error when most of the work
-   is at the same place in both. So a split that was measured is predicted as
-   measured, its neighbours nearly so, and what is far from all that was
-   measured has the model's own error.
+   its ends busy) are those that make the measured splits likeliest, among
+   powers of `_STEP`, with a prior that keeps them at 1 if all fit alike.
+2. Residuals. What is left is a Gaussian process over placements
+   (`residuals.py`), which also says how likely the splits are in 1: an error
+   that all placements near each other share, or that comes from devices working
+   at once, says little about the links.
 
 Letters: `B` candidates, `G` groups, `D` devices, `K` trials.
 """
@@ -31,6 +29,7 @@ from placer.core import link_costs
 from placer.core import placement_problem
 from placer.core import trial as trial_lib
 from placer.policies import calibration
+from placer.policies import residuals
 from placer.simulation import simulator as simulator_lib
 
 _STEP = 2.0
@@ -38,15 +37,8 @@ _EXPONENTS = (-2, -1, 0, 1, 2, 3)
 # Ops and tensors to be simulated for the factors; 1e7 take 1.5 s of a core.
 _VISITS = 1e7
 _LEAST_SPLITS = 4
-# What an error of a factor 2 in one of the links' factors costs beside errors
-# of predicted steps, both as squares of logarithms.
-_PRIOR = 1e-2
-# Of the residuals: what the model errs by, how much of the work must be
-# elsewhere for errors to be different ones, and the error of a measurement.
-_MODEL_ERROR = 0.06
-_REACH = 0.15
-_NOISE = 0.015
-_EXACT = 1e-6
+# What a factor 2 in one of the links' factors costs, in -2 log likelihoods.
+_PRIOR = 0.5
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,40 +91,21 @@ class Corrected:
 
   def __init__(
     self,
-    problem: placement_problem.PlacementProblem,
     simulator: simulator_lib.Simulator,
     costs: cost_model.CostModel,
     links: LinkFactors,
-    known: np.ndarray,
-    seconds: np.ndarray,
+    known: residuals.Known,
   ) -> None:
-    """Fits the residuals.
+    """Keeps them.
 
     Args:
-      problem: G groups on D devices.
       simulator: of the problem, with `costs`.
       costs: the corrected CostModel.
       links: the factors in it.
-      known: int32 `[K, G]`, measured candidates.
-      seconds: float `[K]`, their step times.
+      known: the residuals of it.
     """
-    self.costs = costs
-    self.links = links
-    self._simulator = simulator
-    self._known = known
-    # A simulated step is what the simulator says.
-    exact = problem.devices.is_simulated
-    self._model_error = _EXACT if exact else _MODEL_ERROR
-    noise = _EXACT if exact else _NOISE
-    work = (costs.op_seconds * costs.op_runs[:, np.newaxis]).min(axis=1)
-    work = np.where(np.isfinite(work), work, 0.0)
-    shares = np.bincount(problem.op_group, work, minlength=problem.num_groups)
-    self._shares = shares / max(shares.sum(), 1e-30)
-    if len(known):
-      predicted = simulator.simulate(known).unbounded_seconds
-      self._errors = np.log(seconds / predicted)
-      kernel = self._kernel(known, known) + noise**2 * np.eye(len(known))
-      self._inverse = np.linalg.inv(kernel)
+    self.costs, self.links = costs, links
+    self._simulator, self._known = simulator, known
 
   def predict(self, candidates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Predicts step times.
@@ -144,30 +117,23 @@ class Corrected:
       (seconds float64 `[B]`, NaN where it does not run; the standard deviation
       of their logarithm, float64 `[B]`).
     """
-    mean, deviation = self.residuals(candidates)
-    seconds = self._simulator.simulate(candidates).step_time_seconds
-    return seconds * np.exp(mean), deviation
+    batch = self._simulator.simulate(candidates)
+    mean, deviation = self._known.expect(candidates, batch.unbounded_seconds)
+    return batch.step_time_seconds * np.exp(mean), deviation
 
-  def residuals(self, candidates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+  def residuals(
+    self, candidates: np.ndarray, seconds: np.ndarray
+  ) -> tuple[np.ndarray, np.ndarray]:
     """What the logarithm of a step time is off by.
 
     Args:
       candidates: int32 `[B, G]`, legal.
+      seconds: float `[B]`, their steps by `costs`.
 
     Returns:
       (expected value float64 `[B]`, standard deviation float64 `[B]`).
     """
-    count = len(candidates)
-    if not len(self._known):
-      return np.zeros(count), np.full(count, self._model_error)
-    cross = self._kernel(candidates, self._known)
-    explained = np.einsum('bk,kj,bj->b', cross, self._inverse, cross)
-    variance = np.maximum(self._model_error**2 - explained, 0.0)
-    return cross @ self._inverse @ self._errors, np.sqrt(variance)
-
-  def _kernel(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    differs = rows[:, np.newaxis, :] != columns[np.newaxis, :, :]
-    return self._model_error**2 * np.exp(-(differs @ self._shares) / _REACH)
+    return self._known.expect(candidates, seconds)
 
 
 def fit(
@@ -194,11 +160,14 @@ def fit(
   seconds = np.array(list(times.values()))
   costs = _with_ops(problem, costs, simulator, known, seconds)
   simulator = simulator.with_costs(costs)
+  prior = residuals.Residuals(problem, costs)
   splits = (known != known[:, :1]).any(axis=1)
-  links = _link_factors(costs, simulator, known[splits], seconds[splits])
+  links = _link_factors(costs, simulator, prior, known[splits], seconds[splits])
   costs = _with_links(costs, links)
+  simulator = simulator.with_costs(costs)
+  predicted = simulator.simulate(known).unbounded_seconds
   return Corrected(
-    problem, simulator.with_costs(costs), costs, links, known, seconds
+    simulator, costs, links, prior.known(known, predicted, seconds)
   )
 
 
@@ -232,8 +201,8 @@ def _with_links(costs, factors: LinkFactors) -> cost_model.CostModel:
   )
 
 
-def _link_factors(costs, simulator, known, seconds) -> LinkFactors:
-  """The factors of the grid that explain the splits best."""
+def _link_factors(costs, simulator, prior, known, seconds) -> LinkFactors:
+  """The factors of the grid that make the splits likeliest."""
   if not len(known):
     return LinkFactors()
   grid = [
@@ -251,9 +220,9 @@ def _link_factors(costs, simulator, known, seconds) -> LinkFactors:
   def misfit(factors: LinkFactors) -> float:
     changed = simulator.with_costs(_with_links(costs, factors))
     predicted = changed.simulate(known[some]).unbounded_seconds
-    errors = np.log(predicted / seconds[some])
     away = np.log2(dataclasses.astuple(factors))
-    return (errors**2).sum() + _PRIOR * (away**2).sum()
+    fitted = prior.known(known[some], predicted, seconds[some])
+    return fitted.misfit + _PRIOR * (away**2).sum()
 
   # All of them: factors make up for each other, and a descent ends too early.
   return min(grid, key=misfit)

@@ -200,10 +200,10 @@ class Portfolio(base.Policy):
     best = min(times.values(), default=math.inf)
 
     def scores(candidates: np.ndarray) -> np.ndarray:
-      mean, deviation = corrected.residuals(candidates)
-      seconds = model.full_scores(candidates) * np.exp(mean)
+      seconds = model.full_scores(candidates)
+      mean, deviation = corrected.residuals(candidates, seconds)
       # Optimistic by a standard deviation: what may well be faster.
-      return seconds * np.exp(-deviation)
+      return seconds * np.exp(mean - deviation)
 
     starts = [trials[i].candidate for i in sorted(times, key=times.get)[:4]]
     found = local_search.search(
