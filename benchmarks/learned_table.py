@@ -209,6 +209,6 @@ if __name__ == '__main__':
   )
   _SEEDS = flags.DEFINE_integer('seeds', 3, 'Seeds 0 …', lower_bound=1)
   _SAMPLES = flags.DEFINE_integer(
-    'samples', 2048, 'Placements of a learned policy.', lower_bound=1
+    'samples', 4096, 'Placements of a learned policy.', lower_bound=1
   )
   app.run(main)

@@ -34,7 +34,7 @@ x86 host.
 
 """
 # Samples at which curves are shown.
-_CURVE = (64, 128, 256, 512, 1024, 2048)
+_CURVE = (64, 128, 256, 512, 1024, 2048, 4096)
 
 
 def read(file: pathlib.Path) -> list[dict[str, Any]]:

@@ -34,7 +34,7 @@ class GrouperPlacerConfig:
   learning: policy_gradient_config.PolicyGradientConfig = (
     policy_gradient_config.PolicyGradientConfig()
   )
-  pretrain_samples: int = 2048
+  pretrain_samples: int = 4096
 
   @classmethod
   def paper(cls) -> 'GrouperPlacerConfig':

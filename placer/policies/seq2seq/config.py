@@ -22,7 +22,7 @@ class Seq2SeqConfig:
   learning: policy_gradient_config.PolicyGradientConfig = (
     policy_gradient_config.PolicyGradientConfig()
   )
-  pretrain_samples: int = 2048
+  pretrain_samples: int = 4096
 
   @classmethod
   def paper(cls) -> 'Seq2SeqConfig':
