@@ -13,6 +13,7 @@ best of at most 16 suggestions, simulated op by op, of
                 `--policy=placeto` begins
   optimised     the same weights, trained on that graph with `--samples` more
                 placements
+  no_opinion    the same search, whose network finds all devices equally good
   order_*       zero-shot in one traversal order only
   WEIGHTS       zero-shot with other weights: `--weights=no_messages=FILE,…`
 
@@ -29,6 +30,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+import tensorflow as tf
 from absl import app
 from absl import flags
 
@@ -42,7 +44,9 @@ from placer.policies.learning import evaluation
 from placer.policies.learning import training
 from placer.policies.placeto import config as config_lib
 from placer.policies.placeto import environment
+from placer.policies.placeto import guided_search
 from placer.policies.placeto import learner as learner_lib
+from placer.policies.placeto import sampling
 from placer.policies.placeto import weights
 from placer.policies.placeto import zero_shot
 from placer.simulation import coarse
@@ -59,17 +63,18 @@ PLANNERS = (
   'annealing',
 )
 ORDERS = tuple(f'order_{kind}' for kind in environment.ORDERS)
-POLICIES = (*PLANNERS, 'zero_shot', 'warm', 'optimised', *ORDERS)
-_MOST = 16
-_COLD = dataclasses.replace(config_lib.PlacetoConfig(), warm_start=())
-_FROM_NOTHING = zero_shot.ZeroShotConfig(
-  kinds=(
-    ('topological', 'single'),
-    ('topological', 'random'),
-    ('random', 'single'),
-    ('cost', 'random'),
-  )
+POLICIES = (
+  *PLANNERS,
+  'zero_shot',
+  'warm',
+  'optimised',
+  'no_opinion',
+  *ORDERS,
 )
+_MOST = 16
+# A temperature at which any two devices are as likely.
+_INDIFFERENT = 1e3
+_COLD = dataclasses.replace(config_lib.PlacetoConfig(), warm_start=())
 
 
 class Policies:
@@ -92,21 +97,19 @@ class Policies:
   ) -> np.ndarray:
     """At most `_MOST` candidates int32 `[K, G]` of a policy."""
     if policy == 'zero_shot':
-      return _cold(problem, _FROM_NOTHING)
+      return _cold(problem)
     if policy == 'warm':
       return zero_shot.zero_shot(problem, problem.costs)
+    if policy == 'no_opinion':
+      return _cold(problem, sample=_without_opinion)
     if policy == 'optimised':
       return self._optimised(problem)
     if policy in ORDERS:
       kind = policy.removeprefix('order_')
-      settings = zero_shot.ZeroShotConfig(
-        kinds=((kind, 'single'), (kind, 'random')) * 2
-      )
-      return _cold(problem, settings)
+      search = guided_search.GuidedSearchConfig(orders=(kind,))
+      return _cold(problem, zero_shot.ZeroShotConfig(search=search))
     if policy in self._others:
-      return zero_shot.place(
-        self._others[policy][0], _COLD, problem, config=_FROM_NOTHING
-      )
+      return zero_shot.place(self._others[policy][0], _COLD, problem)
     found = registry.make(policy, problem).suggest(_MOST)
     rows = [suggestion.candidate for suggestion in found]
     return np.array(rows, np.int32).reshape(-1, problem.num_groups)
@@ -132,7 +135,10 @@ class Policies:
     self._learner.start_from(first[0])
     trainer = training.Trainer(self._learner, evaluator)
     trainer.run(samples=self._samples)
-    return np.concatenate([trainer.best[0].candidates, first])
+    again = zero_shot.place(
+      self._learner.network, _COLD, problem, sample=self._learner.sample
+    )
+    return np.concatenate([trainer.best[0].candidates, first, again])
 
   def _variables(self):
     return [
@@ -142,15 +148,26 @@ class Policies:
     ]
 
 
-def _cold(problem, settings: zero_shot.ZeroShotConfig) -> np.ndarray:
+def _cold(
+  problem,
+  settings: zero_shot.ZeroShotConfig = zero_shot.ZeroShotConfig(),
+  sample=None,
+) -> np.ndarray:
   """Candidates of the weights that come with placer, without planners."""
   return zero_shot.place(
     weights.pretrained()[0],
     _COLD,
     problem,
     config=settings,
-    sample=zero_shot.pretrained_sampler(),
+    sample=sample or zero_shot.pretrained_sampler(),
   )
+
+
+def _without_opinion(*arguments, **named) -> sampling.Episodes:
+  """Episodes that draw each device, and move each set, equally often."""
+  named['temperature'] = tf.fill(named['temperature'].shape, _INDIFFERENT)
+  found = zero_shot.pretrained_sampler()(*arguments, **named)
+  return found._replace(policy=tf.zeros_like(found.policy))
 
 
 def run(policies: Policies, policy: str, problem) -> dict[str, Any]:

@@ -27,6 +27,7 @@ class GroupMoves:
 
   Attributes:
     sets: bool `[M, G]`.
+    weights: float64 `[M]`, how often each is picked; they sum to 1.
   """
 
   def __init__(
@@ -46,7 +47,7 @@ class GroupMoves:
     self._source, self._target = source[keep], target[keep]
     self._movable = np.flatnonzero(movable)
     self.sets = _sets(problem, movable)
-    self._weights = _set_weights(self.sets)
+    self.weights = _set_weights(self.sets)
 
   def propose(
     self, candidates: np.ndarray, rng: np.random.Generator
@@ -75,7 +76,7 @@ class GroupMoves:
 
   def _pick(self, count: int, rng) -> tuple[np.ndarray, np.ndarray]:
     """Sets bool `[count, G]`, and a member of each."""
-    sets = self.sets[rng.choice(len(self.sets), count, p=self._weights)]
+    sets = self.sets[rng.choice(len(self.sets), count, p=self.weights)]
     member = np.where(sets, rng.random(sets.shape), -1).argmax(axis=1)
     return sets, member
 

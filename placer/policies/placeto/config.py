@@ -49,7 +49,8 @@ class PlacetoConfig:
     seconds_per_gb, most_seconds: penalty and cap of R, None for what suits the
       problem (the paper: 2 and 10).
     measured_episodes: of a batch that is measured on devices.
-    zero_shot_sweeps: of what is suggested before learning on a graph.
+    zero_shot_rounds: of the search for what is suggested before learning on a
+      graph (`guided_search.py`).
     pretrained: start from the weights that come with placer.
     pretrain_samples: placements simulated before the first is measured.
   """
@@ -88,7 +89,7 @@ class PlacetoConfig:
   seconds_per_gb: float | None = None
   most_seconds: float | None = None
   measured_episodes: int = 4
-  zero_shot_sweeps: int = 4
+  zero_shot_rounds: int = 10
   pretrained: bool = True
   pretrain_samples: int = 20_000
 

@@ -11,8 +11,11 @@ R is rounded to 2^-40 s (a picosecond): differences of such numbers below 8192
 have no rounding of their own, so the rewards of an episode add up exactly.
 
 The simulator is that of the coarse problem, with the problem's costs or
-assumed ones. Letters: `B` placements, `G` groups, `D` devices.
+assumed ones; `seconds_op_by_op` takes the problem itself. Letters: `B`
+placements, `G` groups, `D` devices.
 """
+
+import functools
 
 import numpy as np
 
@@ -28,6 +31,8 @@ _PENALTY = 10.0
 _MOST = 20.0
 _GB = 1e9
 _STEPS_PER_SECOND = 2.0**40
+# The problem is as good as the coarse one below this many times its size.
+_WORTH = 1.5
 
 
 class Objective:
@@ -60,6 +65,7 @@ class Objective:
     small = coarse.coarse_problem(problem, planning_costs.of_problem(problem))
     self.problem, self.costs = small.problem, small.cost_model
     self._simulator = simulator.Simulator(self.problem, self.costs)
+    self._whole = problem
     fastest = self.costs.op_seconds.min(axis=1, initial=np.inf)
     total = float(fastest[np.isfinite(fastest)].sum())
     self.reference_seconds = total if total > 0 else 1.0
@@ -81,6 +87,29 @@ class Objective:
       float64 `[B]`, seconds, at most `most_seconds`.
     """
     return self.penalised(self.outcomes(placements))
+
+  @property
+  def visits(self) -> int:
+    """Ops and edges of the problem before it was made coarse."""
+    graph = self._whole.graph
+    return len(graph) + len(graph.edge_source)
+
+  @property
+  def is_coarse(self) -> bool:
+    """Whether simulating op by op may come to something else."""
+    graph = self.problem.graph
+    return self.visits > _WORTH * (len(graph) + len(graph.edge_source))
+
+  def seconds_op_by_op(self, placements: np.ndarray) -> np.ndarray:
+    """R of int `[B, G]` placements on the problem itself, float64 `[B]`."""
+    self.evaluations += len(placements)
+    batch = self._op_by_op.simulate(placements)
+    return self.penalised(rewards.of_simulation(batch))
+
+  @functools.cached_property
+  def _op_by_op(self) -> simulator.Simulator:
+    costs = planning_costs.of_problem(self._whole)
+    return simulator.Simulator(self._whole, costs)
 
   def outcomes(self, placements: np.ndarray) -> rewards.Outcomes:
     """The Outcomes of int `[B, G]` placements, in one call."""

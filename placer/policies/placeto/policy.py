@@ -15,6 +15,7 @@ from placer.core import placement_problem
 from placer.policies.learning import learned_policy
 from placer.policies.learning import learner as learner_lib
 from placer.policies.placeto import config as config_lib
+from placer.policies.placeto import guided_search
 from placer.policies.placeto import learner
 from placer.policies.placeto import weights
 from placer.policies.placeto import zero_shot
@@ -56,7 +57,9 @@ class Placeto(learned_policy.LearnedPolicy):
       self.problem,
       seed=self._seed,
       sample=made.sample,
-      config=zero_shot.ZeroShotConfig(sweeps=self._config.zero_shot_sweeps),
+      config=zero_shot.ZeroShotConfig(
+        search=guided_search.of_rounds(self._config.zero_shot_rounds)
+      ),
     )
     made.start_from(found[0])
     return found[:_ZERO_SHOTS]

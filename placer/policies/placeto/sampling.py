@@ -38,6 +38,7 @@ class Episodes(NamedTuple):
     actions: int32 `[M, B, T]`.
     log_probs: float32 `[M, B, T]`, of the actions; 0 at padded steps.
     seen: float32 `[T, M, B, ...]`, what the network keeps of each step.
+    policy: float32 `[M, B, T, D]`, log-probabilities of all devices.
   """
 
   start: tf.Tensor
@@ -45,6 +46,7 @@ class Episodes(NamedTuple):
   actions: tf.Tensor
   log_probs: tf.Tensor
   seen: tf.Tensor
+  policy: tf.Tensor
 
 
 class Network(Protocol):
@@ -121,7 +123,7 @@ def draw(
   lengths = tf.reduce_sum(tf.cast(order >= 0, tf.float32), axis=2)
   arrays = [
     tf.TensorArray(dtype, size=steps)
-    for dtype in (tf.int32, tf.float32, tf.float32)
+    for dtype in (tf.int32, tf.float32, tf.float32, tf.float32)
   ]
 
   def body(t, state, arrays):
@@ -131,7 +133,7 @@ def draw(
     action = masked.pick(log_probs, noise[t])
     is_step = by_step[t] >= 0
     chosen = masked.log_prob_of(log_probs, action)
-    values = (action, tf.where(is_step, chosen, 0.0), seen)
+    values = (action, tf.where(is_step, chosen, 0.0), seen, log_probs)
     return (
       t + 1,
       network.act(state, node, action, looked, is_step),
@@ -144,12 +146,19 @@ def draw(
     (tf.constant(0), state, arrays),
     parallel_iterations=1,
   )
-  actions, chosen, seen = (array.stack() for array in arrays)
+  actions, chosen, seen, policy = (array.stack() for array in arrays)
 
   def last(values):
     return tf.transpose(values, [1, 2, 0])
 
-  return Episodes(start, order, last(actions), last(chosen), seen)
+  return Episodes(
+    start,
+    order,
+    last(actions),
+    last(chosen),
+    seen,
+    tf.transpose(policy, [1, 2, 0, 3]),
+  )
 
 
 def sampler(network: Network, *, traced: bool = True):

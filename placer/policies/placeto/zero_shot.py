@@ -1,11 +1,9 @@
 """Places a graph with a trained network, without training on it.
 
-Some episodes begin with the best placement of cheap planners, some with all on
-the best single device or a random placement, each in another order; some take
-the likeliest device, some draw. The
-best state of all episodes of a kind begins their next sweep. What is suggested
-are the best different states of all; how good one is says the simulator, which
-sees all states of a sweep in one call a graph.
+A search that the network guides (`guided_search.py`) begins with all on the
+best single device, with random placements and, if wanted, with what cheap
+planners make. What is suggested are the best different states of all; how good
+one is says the simulator.
 
 A problem with more than `MOST_GROUPS` groups is placed with groups joined that
 follow each other in topological order, since the features of a group need its
@@ -16,19 +14,17 @@ import dataclasses
 import functools
 
 import numpy as np
-import tensorflow as tf
 
 from placer.core import cost_model
 from placer.core import placement_problem
 from placer.policies.placeto import config as config_lib
-from placer.policies.placeto import environment
-from placer.policies.placeto import graph_batch
+from placer.policies.placeto import guided_search
 from placer.policies.placeto import sampling
 from placer.policies.placeto import weights
 from placer.policies.placeto import world as world_lib
 
 MOST_GROUPS = 512
-# Above it, one kind of episode and few of them, for the time they take.
+# Above it sweeps take long.
 _MANY_GROUPS = 256
 
 
@@ -37,22 +33,14 @@ class ZeroShotConfig:
   """Settings of placing without training.
 
   Attributes:
-    kinds: (order, start) of each kind of episode; a start is 'single',
-      'random' or 'planned', the best of the configuration's `warm_start`.
-    temperatures: of the episodes of each kind: 0 takes the likeliest device.
-    sweeps: how often each group is visited.
+    random_starts: random placements that the search begins with, too.
     most: candidates that are suggested.
+    search: the rest.
   """
 
-  kinds: tuple[tuple[str, str], ...] = (
-    ('topological', 'planned'),
-    ('random', 'planned'),
-    ('topological', 'single'),
-    ('cost', 'random'),
-  )
-  temperatures: tuple[float, ...] = (0.0, 0.5, 0.5, 0.5, 1.0, 1.0, 1.0, 1.0)
-  sweeps: int = 4
+  random_starts: int = 8
   most: int = 8
+  search: guided_search.GuidedSearchConfig = guided_search.GuidedSearchConfig()
 
 
 def zero_shot(
@@ -111,31 +99,21 @@ def place(
     return problem.allowed.argmax(axis=1).astype(np.int32)[np.newaxis]
   block = _blocks(problem.allowed)
   world = world_lib.World(_joined(problem, block), settings)
-  if world.problem.num_groups > _MANY_GROUPS:
-    config = dataclasses.replace(
-      config,
-      kinds=config.kinds[:1],
-      temperatures=config.temperatures[:4],
-      sweeps=min(config.sweeps, 2),
-    )
-  traced = world.problem.num_groups >= sampling.WORTH_TRACING
+  groups = world.problem.num_groups
+  search = _for_size(config.search, groups)
+  traced = groups >= sampling.WORTH_TRACING
   if sample is None or not traced:
     sample = sampling.sampler(network, traced=traced)
   rng = np.random.default_rng([seed, 3])
-  starts = [_start(world, kind, rng) for _, kind in config.kinds]
-  states = np.concatenate([np.stack(starts), world.planned])
-  seconds = world.objective.seconds(states)
-  for _ in range(config.sweeps):
-    episodes = _sweep(world, sample, starts, config, rng)
-    starts = []
-    for start, order, actions in zip(*episodes, strict=True):
-      seen = environment.placements(start, order, actions)
-      found = np.unique(seen[environment.changes(seen)], axis=0)
-      values = world.objective.seconds(found)
-      starts.append(found[values.argmin()])
-      states = np.concatenate([states, found])
-      seconds = np.concatenate([seconds, values])
-  return _best(states, seconds, config.most)[:, block]
+  starts = np.stack(
+    [
+      *world.planned,
+      world.single_device,
+      *(world.random(rng) for _ in range(config.random_starts)),
+    ]
+  )
+  found = guided_search.GuidedSearch(world, sample, rng, search)
+  return found.run(starts, config.most)[:, block]
 
 
 @functools.cache
@@ -144,43 +122,24 @@ def pretrained_sampler():
   return sampling.sampler(weights.pretrained()[0])
 
 
-def _start(world, kind: str, rng: np.random.Generator) -> np.ndarray:
-  if kind == 'random':
-    return world.random(rng)
-  return world.best_planned if kind == 'planned' else world.single_device
-
-
-def _sweep(world, sample, starts, config, rng) -> tuple[np.ndarray, ...]:
-  """Start, order and actions `[M, B, …]` of one sweep from M starts."""
-  count = len(config.temperatures)
-  orders = [
-    np.tile(world.environment.orders(order, 1, rng), (count, 1))
-    for order, _ in config.kinds
-  ]
-  batch = graph_batch.stack(
-    [world.arrays] * len(starts), [world.start_features(s) for s in starts]
-  )
-  episodes = sample(
-    graph_batch.to_tensors(batch),
-    start=tf.constant(
-      np.stack([np.tile(start, (count, 1)) for start in starts]), tf.int32
-    ),
-    order=tf.constant(np.stack(orders)),
-    seed=tf.constant(rng.integers(2**31, size=2), tf.int32),
-    temperature=tf.constant(config.temperatures, tf.float32),
-  )
-  return tuple(
-    value.numpy()
-    for value in (episodes.start, episodes.order, episodes.actions)
+def _for_size(
+  search: guided_search.GuidedSearchConfig, groups: int
+) -> guided_search.GuidedSearchConfig:
+  """Fewer leaders and rounds where a sweep takes long."""
+  if groups <= _MANY_GROUPS:
+    return search
+  return dataclasses.replace(
+    search,
+    leaders=max(search.leaders // 4, 1),
+    coarse=_shorter(search.coarse),
+    fine=_shorter(search.fine),
   )
 
 
-def _best(states: np.ndarray, seconds: np.ndarray, most: int) -> np.ndarray:
-  """The best different rows."""
-  order = np.argsort(seconds, kind='stable')
-  rows = states[order]
-  _, first = np.unique(rows, axis=0, return_index=True)
-  return rows[np.sort(first)[:most]].astype(np.int32)
+def _shorter(stage: guided_search.Stage) -> guided_search.Stage:
+  return dataclasses.replace(
+    stage, rounds=-(-stage.rounds // 2), moves=4 * stage.moves
+  )
 
 
 def _blocks(allowed: np.ndarray) -> np.ndarray:

@@ -9,13 +9,16 @@ from absl.testing import absltest
 from placer.core import errors
 from placer.policies import planning_costs
 from placer.policies.placeto import config
+from placer.policies.placeto import guided_search
 from placer.policies.placeto import networks
 from placer.policies.placeto import objective
 from placer.policies.placeto import weights
 from placer.policies.placeto import zero_shot
 from placer.testing import problems
 
-_QUICK = zero_shot.ZeroShotConfig(sweeps=1, temperatures=(0.0, 1.0))
+_QUICK = zero_shot.ZeroShotConfig(
+  random_starts=2, search=guided_search.of_rounds(1)
+)
 
 
 class ZeroShotTest(absltest.TestCase):
