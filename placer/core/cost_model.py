@@ -21,6 +21,9 @@ Letters: `N` ops, `T` tensors, `D` devices.
   links: LinkCosts of tensors in device memory.
   host_links: LinkCosts of tensors in host memory.
   concurrency: int64 `[D]`, ops that can run at once: 1 for a core or a stream.
+  threaded: bool `[D]`, whether ops run in the order, and take memory at the
+    time, of TensorFlow's executor with more threads than slots; see
+    `simulation/simulator.py`.
   memory_bytes: int64 `[D]`, the limit, or `NO_LIMIT`.
 
 Invariants, checked on construction: shapes agree, nothing is negative or NaN,
@@ -64,6 +67,7 @@ class CostModel:
   links: link_costs.LinkCosts
   host_links: link_costs.LinkCosts
   concurrency: np.ndarray
+  threaded: np.ndarray
   memory_bytes: np.ndarray
 
   def __post_init__(self) -> None:
@@ -78,6 +82,7 @@ class CostModel:
       ('host_output', (tensors, devices)),
       ('tensor_sends', (tensors,)),
       ('concurrency', (devices,)),
+      ('threaded', (devices,)),
       ('memory_bytes', (devices,)),
     ):
       _check(name, getattr(self, name), shape)
@@ -133,6 +138,7 @@ def build(
   temporary_bytes: np.ndarray | int = 0,
   host_output: np.ndarray | bool = False,
   concurrency: np.ndarray | int = 1,
+  threaded: np.ndarray | bool = False,
 ) -> CostModel:
   """A CostModel with defaults for all that is not known.
 
@@ -147,6 +153,7 @@ def build(
     temporary_bytes: int `[N]`, or one for all.
     host_output: bool `[T, D]`, or one for all.
     concurrency: int `[D]`, or one for all.
+    threaded: bool `[D]`, or one for all.
 
   Returns:
     The CostModel; buffers are shared as TensorFlow's kernels do.
@@ -180,6 +187,7 @@ def build(
     links=links,
     host_links=host_links or links,
     concurrency=_full(concurrency, (count,), np.int64),
+    threaded=_full(threaded, (count,), bool),
     memory_bytes=np.array(
       [NO_LIMIT if limit is None else limit for limit in limits], np.int64
     ),

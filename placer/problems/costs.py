@@ -7,12 +7,14 @@ to be like the description that its name or type fits best:
     another GPU                                             v100
     a CPU, or a worker process                              cpu_core
 
-with its own memory limit, and with the measured latency and bandwidth of links
-where there are any. That is good for a first plan only: profiles and
-measurements correct it.
+with its own memory limit, the measured latency and bandwidth of links where
+there are any, and, if it is a CPU, TensorFlow's threads. That is good for a
+first plan only: profiles and measurements correct it.
 """
 
 import dataclasses
+
+import numpy as np
 
 from placer.core import cost_model
 from placer.core import device as device_lib
@@ -51,6 +53,7 @@ def analytic(
   )
   return dataclasses.replace(
     made,
+    threaded=np.array([device.type == 'CPU' for device in devices.devices]),
     links=link_costs.with_measured(made.links, devices.links),
     host_links=link_costs.with_measured(made.host_links, devices.links),
   )

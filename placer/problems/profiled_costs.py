@@ -165,15 +165,14 @@ def _memory(
   # What an op reads that was fused into a later one is read by that one.
   fused = ~profile.is_run[graph.tensor_source] & ~seen
   shares = np.where(fused, _largest_input(graph)[graph.tensor_source], shares)
-  # TensorFlow's optimiser may have the op read something else.
-  shares = np.where(_reads(graph, shares), shares, -1)
+  shares = _as_read(graph, shares, fused)
   persistent = graph.persistent_bytes[graph.tensor_source] > 0
   resident = np.where(
     persistent | (shares >= 0), 0, np.maximum(profile.tensor_bytes, 0)
   )
   return {
     'resident_bytes': resident.astype(np.int64),
-    'shares_tensor': shares.astype(np.int32),
+    'shares_tensor': shares,
   }
 
 
@@ -187,14 +186,29 @@ def _largest_input(graph: op_graph.OpGraph) -> np.ndarray:
   return largest
 
 
-def _reads(graph: op_graph.OpGraph, shares: np.ndarray) -> np.ndarray:
-  """bool `[T]`: whether the op of a tensor reads the one that it shares."""
+def _as_read(
+  graph: op_graph.OpGraph, shares: np.ndarray, fused: np.ndarray
+) -> np.ndarray:
+  """int32 `[T]`: what each tensor shares, as an input of its op in the graph.
+
+  TensorFlow's optimiser may have the op read something else: what the fused ops
+  before it are made from, whose buffer is theirs, too; or anything, then -1.
+
+  Args:
+    graph: N ops, T tensors.
+    shares: int32 `[T]`, what a tensor of the *run* graph shares, or -1.
+    fused: bool `[T]`, whether the op of a tensor was fused.
+  """
+  buffer = np.arange(len(shares))
+  # Sources come before their readers.
+  for tensor in np.flatnonzero(fused & (shares >= 0)):
+    buffer[tensor] = buffer[shares[tensor]]
   data = (graph.edge_tensor >= 0) & ~graph.edge_is_back
-  count = len(graph)
-  read = graph.edge_tensor[data].astype(np.int64) * count
-  read += graph.edge_target[data]
-  wanted = shares.astype(np.int64) * count + graph.tensor_source
-  return np.isin(wanted, read)
+  tensor, target = graph.edge_tensor[data], graph.edge_target[data]
+  read = dict(zip(zip(target.tolist(), buffer[tensor].tolist()), tensor))
+  read |= dict(zip(zip(target.tolist(), tensor.tolist()), tensor))
+  wanted = zip(graph.tensor_source.tolist(), shares.tolist())
+  return np.array([read.get(key, -1) for key in wanted], np.int32)
 
 
 def _roofline_factor(

@@ -158,6 +158,19 @@ class BuildTest(absltest.TestCase):
     np.testing.assert_array_equal(made.shares_tensor, [-1, -1, -1])
     np.testing.assert_array_equal(made.resident_bytes, [64, 64, 64])
 
+  def test_a_buffer_is_shared_through_a_fused_op(self):
+    # The last op took over what the fused one was made from.
+    problem = problems.chain(3)
+    profile = _profile(
+      3,
+      op_runs=np.array([1, 0, 1]),
+      tensor_bytes=np.array([64, -1, 64]),
+      shares_tensor=np.array([-1, -1, 0], np.int32),
+    )
+    made = profiled_costs.build(problem.graph, problem.devices, {0: profile})
+    np.testing.assert_array_equal(made.shares_tensor, [-1, 0, 1])
+    np.testing.assert_array_equal(made.resident_bytes, [64, 0, 0])
+
   def test_what_a_fused_op_read_is_there_until_the_fusion_ran(self):
     problem = problems.chain(3)
     run = np.array([True, False, True])

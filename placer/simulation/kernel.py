@@ -82,7 +82,7 @@ def _run(step, state):
   """The seconds until the last op ends."""
   for k in range(step.sources.shape[0]):
     op = step.sources[k]
-    ready_queue.add(state, op, state.ops[op].device)
+    _make_ready(step, state, op, state.ops[op].device, 0.0)
   now = end = 0.0
   started = 0
   while True:
@@ -123,7 +123,7 @@ def _handle(step, state, key, now):
       event_log.note(state, records.RECEIVED, index, device, now)
     state.devices[device].busy -= 1
   if is_there:
-    _tell(step, state, index, device)
+    _tell(step, state, index, device, now)
   return device
 
 
@@ -139,8 +139,9 @@ def _fill_slots(step, state, device, now):
       cost = step.op_costs[op, device]
       if state.op_start_seconds.shape[0]:
         state.op_start_seconds[op] = now
-      queue.live_bytes += cost.start_bytes
-      queue.peak_bytes = max(queue.peak_bytes, queue.live_bytes)
+      if not step.devices[device].threaded:
+        queue.live_bytes += cost.start_bytes
+        queue.peak_bytes = max(queue.peak_bytes, queue.live_bytes)
       event_log.note(state, records.OP_STARTS, op, device, now)
       event_queue.push(
         state,
@@ -159,10 +160,17 @@ def _end_op(step, state, op, device, now):
   queue, cost = state.devices[device], step.op_costs[op, device]
   queue.live_bytes -= cost.end_bytes
   event_log.note(state, records.OP_ENDS, op, device, now)
+  last, count = queue.last_ready, queue.num_ready
   for signal in range(step.ops[op].first_signal, step.ops[op + 1].first_signal):
-    num_targets = _hand_out(step, state, signal, device)
+    num_targets = _hand_out(step, state, signal, device, now)
     for k in range(num_targets):
       transfers.send(step, state, signal, device, state.targets[k], now)
+  if (
+    step.devices[device].threaded
+    and queue.num_ready > count
+    and not state.ready.shape[1]
+  ):
+    ready_queue.advance(step, state, device, last, count)
   for k in range(step.ops[op].first_input, step.ops[op + 1].first_input):
     _release(step, state, step.inputs[k], device, now)
   if cost.gap_seconds > 0:
@@ -177,7 +185,7 @@ def _end_op(step, state, op, device, now):
 
 
 @compiled.inlined
-def _hand_out(step, state, signal, device):
+def _hand_out(step, state, signal, device, now):
   """Tells the readers on the device; the number of other targets.
 
   Counts the uses of all copies, and leaves the targets in `state.targets`.
@@ -193,7 +201,7 @@ def _hand_out(step, state, signal, device):
     op = step.readers[k]
     target = state.ops[op].device
     if target == device:
-      _count_down(state, op, device)
+      _count_down(step, state, op, device, now)
     elif not uses[target]:
       state.targets[num_targets] = target
       num_targets += 1
@@ -206,21 +214,32 @@ def _hand_out(step, state, signal, device):
 
 
 @compiled.inlined
-def _tell(step, state, signal, device):
+def _tell(step, state, signal, device, now):
   """Tells the readers on a device that received a signal."""
   first = step.signals[signal].first_reader
   for k in range(first, step.signals[signal + 1].first_reader):
     op = step.readers[k]
     if state.ops[op].device == device:
-      _count_down(state, op, device)
+      _count_down(step, state, op, device, now)
 
 
 @compiled.inlined
-def _count_down(state, op, device):
+def _count_down(step, state, op, device, now):
   """One input of an op is there."""
   state.ops[op].waits -= 1
   if not state.ops[op].waits:
-    ready_queue.add(state, op, device)
+    _make_ready(step, state, op, device, now)
+
+
+@compiled.inlined
+def _make_ready(step, state, op, device, now):
+  """An op may start."""
+  if step.devices[device].threaded:
+    queue = state.devices[device]
+    queue.live_bytes += step.op_costs[op, device].start_bytes
+    queue.peak_bytes = max(queue.peak_bytes, queue.live_bytes)
+    event_log.note(state, records.OP_READY, op, device, now)
+  ready_queue.add(state, op, device)
 
 
 @compiled.inlined

@@ -163,7 +163,7 @@ class LogReader:
     for row in rows[rows['device'] == device]:
       kind = int(row['kind'])
       changed = self._changed(kind, int(row['index']), device)
-      if kind in (records.OP_STARTS, records.ARRIVED):
+      if kind in (records.OP_READY, records.OP_STARTS, records.ARRIVED):
         held.update(changed)
       else:
         for key in changed:
@@ -177,12 +177,12 @@ class LogReader:
   ) -> dict[tuple[str, int, int], int]:
     """What a row takes or gives back: (kind, op, tensor) to bytes."""
     in_host = self._costs.host_output
-    if kind in (records.OP_STARTS, records.OP_ENDS):
+    if kind in (records.OP_READY, records.OP_STARTS, records.OP_ENDS):
       # What somebody reads stays when the op ends.
       tensors = [
         tensor
         for tensor in range(*self._first_tensor[index : index + 2])
-        if kind == records.OP_STARTS or not self._is_read[tensor]
+        if kind != records.OP_ENDS or not self._is_read[tensor]
       ]
       return {
         ('temporary', index, -1): int(self._costs.temporary_bytes[index])

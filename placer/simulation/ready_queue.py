@@ -1,10 +1,12 @@
 """The ops that wait for a slot of their device, compiled.
 
-First ready, first served: a linked list through the ops. With priorities: a
-binary heap of ranks, a smaller rank first (`records.State.ready`).
+First ready, first served, but for what `advance` moves: a linked list through
+the ops. With priorities: a binary heap of ranks, a smaller rank first
+(`records.State.ready`).
 """
 
 from placer.simulation import compiled
+from placer.simulation import records
 
 
 @compiled.inlined
@@ -44,6 +46,55 @@ def take(state, device: int) -> int:
   op = queue.first_ready
   queue.first_ready = state.ops[op].next
   return op
+
+
+@compiled.inlined
+def advance(step, state, device: int, last: int, count: int) -> None:
+  """Moves what an op that ends made ready to where a thread takes it.
+
+  Args:
+    step: a `records.Step`.
+    state: a `records.State`, without priorities.
+    device: whose queue.
+    last: what was last in the queue before.
+    count: how many were in it before.
+  """
+  queue, ops = state.devices[device], state.ops
+  op = ops[last].next if count else queue.first_ready
+  if count:
+    ops[last].next = -1
+  next_first = next_last = newest = -1
+  while op >= 0:
+    following = ops[op].next
+    ops[op].next = -1
+    if step.op_costs[op, device].seconds < records.CHEAP_SECONDS:
+      if next_last >= 0:
+        ops[next_last].next = op
+      else:
+        next_first = op
+      next_last = op
+    else:
+      if newest >= 0:
+        last, count = _append(state, device, newest, last, count)
+      newest = op
+    op = following
+  if newest >= 0 and next_first >= 0:
+    last, count = _append(state, device, newest, last, count)
+  elif newest >= 0:
+    next_first = next_last = newest
+  ops[next_last].next = queue.first_ready if count else -1
+  queue.first_ready = next_first
+  queue.last_ready = last if count else next_last
+
+
+@compiled.inlined
+def _append(state, device, op, last, count):
+  """Puts an op behind the last one; the new last one, and how many."""
+  if count:
+    state.ops[last].next = op
+  else:
+    state.devices[device].first_ready = op
+  return op, count + 1
 
 
 @compiled.inlined

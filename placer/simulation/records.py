@@ -91,7 +91,10 @@ LINK = np.dtype(
   ],
   align=True,
 )
-DEVICE = np.dtype([('concurrency', 'i8'), ('memory_bytes', 'i8')], align=True)
+DEVICE = np.dtype(
+  [('concurrency', 'i8'), ('threaded', 'i8'), ('memory_bytes', 'i8')],
+  align=True,
+)
 
 OP_STATE = np.dtype(
   [
@@ -126,11 +129,17 @@ LOG = np.dtype(
   align=True,
 )
 
-# Kinds of LOG rows; the first four change memory.
-OP_STARTS, OP_ENDS, FREED, ARRIVED, WIRE_STARTS, SEND_STARTS, SENT = range(7)
-RECEIVE_STARTS, RECEIVED = range(7, 9)
+# An op that takes less runs in the thread that made it ready: TensorFlow's
+# 10,000 cycles (`kOpIsExpensiveThresholdCycles`).
+CHEAP_SECONDS = 4e-6
+
+# Kinds of LOG rows; the first five change memory.
+OP_READY, OP_STARTS, OP_ENDS, FREED, ARRIVED, WIRE_STARTS, SEND_STARTS = range(
+  7
+)
+SENT, RECEIVE_STARTS, RECEIVED = range(7, 10)
 # Most log rows that an op, and that a copy, can write.
-ROWS_PER_OP = 2
+ROWS_PER_OP = 3
 ROWS_PER_COPY = 7
 
 

@@ -19,6 +19,7 @@ from placer.core import measurement
 from placer.core import placement_problem
 from placer.core import schedule as schedule_lib
 from placer.simulation import reference_memory
+from placer.simulation import reference_queue
 from placer.simulation import reference_signals
 from placer.simulation import simulation_batch
 
@@ -71,12 +72,10 @@ class _Step:
     self.costs = reference.costs
     self.signals = reference.signals
     self.device = devices
-    self.priority = priority
     count = len(self.names)
     self.waits = [len(signals) for signals in reference.signals.inputs]
     self.events = []
-    self.ready = [[] for _ in range(count)]
-    self.became_ready = 0
+    self.ready = reference_queue.ReadyQueues(count, priority)
     self.services = [collections.deque() for _ in range(count)]
     self.busy = [0] * count
     self.channel_free = collections.defaultdict(float)
@@ -92,7 +91,7 @@ class _Step:
       self.memory.hold(self.device[op], ('persistent', op, -1), size, 0.0)
     for op, count in enumerate(self.waits):
       if not count:
-        self.make_ready(op)
+        self.make_ready(op, 0.0)
     for device in range(len(self.names)):
       self.fill_slots(device, 0.0)
     while self.events:
@@ -107,14 +106,15 @@ class _Step:
         self.busy[device] -= 1
       else:
         if kind == _RECEIVED:
-          self.tell(index, device)
+          self.tell(index, device, now)
         self.busy[device] -= 1
       self.fill_slots(device, now)
 
-  def make_ready(self, op) -> None:
-    key = self.became_ready if self.priority is None else self.priority[op]
-    heapq.heappush(self.ready[self.device[op]], (key, op))
-    self.became_ready += 1
+  def make_ready(self, op, now) -> None:
+    device = self.device[op]
+    if self.costs.threaded[device]:
+      self.take_memory(op, device, now)
+    self.ready.add(op, device)
 
   def fill_slots(self, device, now) -> None:
     while self.busy[device] < self.costs.concurrency[device]:
@@ -123,24 +123,30 @@ class _Step:
         self.serviced.append((now + seconds, kind, signal, target, now, device))
         self.push(now + seconds, kind, signal, target)
       elif self.ready[device]:
-        op = heapq.heappop(self.ready[device])[1]
-        self.start_op(op, device, now)
+        self.start_op(self.ready.take(device), device, now)
       else:
         break
       self.busy[device] += 1
 
   def start_op(self, op, device, now) -> None:
     self.start[op] = now
+    if not self.costs.threaded[device]:
+      self.take_memory(op, device, now)
+    seconds = self.seconds(op, device)
+    self.push(now + seconds, _OP_ENDS, op, device)
+
+  def seconds(self, op, device) -> float:
+    runs = int(self.costs.op_runs[op])
+    seconds = float(self.costs.op_seconds[op, device]) * runs
+    return seconds + float(self.costs.gap_seconds[op, device]) * (runs - 1)
+
+  def take_memory(self, op, device, now) -> None:
     temporary = int(self.costs.temporary_bytes[op])
     self.memory.hold(device, ('temporary', op, -1), temporary, now)
     for tensor in self.signals.tensors[op]:
       is_in_host = self.costs.host_output[tensor, device]
       size = 0 if is_in_host else int(self.costs.resident_bytes[tensor])
       self.memory.hold(device, ('output', op, tensor), size, now)
-    runs = int(self.costs.op_runs[op])
-    seconds = float(self.costs.op_seconds[op, device]) * runs
-    gaps = float(self.costs.gap_seconds[op, device]) * (runs - 1)
-    self.push(now + (seconds + gaps), _OP_ENDS, op, device)
 
   def end_op(self, op, device, now) -> None:
     self.end[op] = now
@@ -148,8 +154,11 @@ class _Step:
     for tensor in self.signals.tensors[op]:
       if (op, tensor) not in self.signals.readers:
         self.memory.drop(device, ('output', op, tensor), now)
+    self.ready.told = []
     for signal in self.signals.of_op[op]:
       self.hand_out(signal, device, now)
+    if self.costs.threaded[device]:
+      self.ready.advance(device, lambda told: self.seconds(told, device))
     for signal in sorted(self.signals.inputs[op]):
       self.release(signal, device, now)
     gap = float(self.costs.gap_seconds[op, device])
@@ -170,7 +179,7 @@ class _Step:
     shared = self.signals.shared(signal)
     if shared:
       self.uses[shared, device] += 1
-    self.tell(signal, device)
+    self.tell(signal, device, now)
     for target in others:
       seconds = self.signals.service(signal, device, target, 'send')
       if seconds is None:
@@ -178,12 +187,12 @@ class _Step:
       else:
         self.services[device].append((_SENT, signal, target, seconds))
 
-  def tell(self, signal, device) -> None:
+  def tell(self, signal, device, now) -> None:
     for op in self.signals.readers[signal]:
       if self.device[op] == device:
         self.waits[op] -= 1
         if not self.waits[op]:
-          self.make_ready(op)
+          self.make_ready(op, now)
 
   def start_wire(self, signal, target, now) -> None:
     source = self.device[signal[0]]
@@ -213,7 +222,7 @@ class _Step:
     self.release(signal, self.device[op], now)
     seconds = self.signals.service(signal, self.device[op], device, 'receive')
     if seconds is None:
-      self.tell(signal, device)
+      self.tell(signal, device, now)
     else:
       self.services[device].append((_RECEIVED, signal, device, seconds))
 

@@ -16,6 +16,8 @@ compiled, and `reference.py`, plain Python, the oracle of the tests.
 * A device has `concurrency` slots. A free slot takes the first waiting
   *service* (below); if there is none, the op that became ready first, or, with
   priorities, the one with the smallest number, then with the smallest index.
+* On a `threaded` device (TensorFlow's executor), of the ops that an op's end
+  makes ready, those below 4 us are next, or else the last; not with priorities.
 * An op holds its slot for `op_runs * op_seconds + (op_runs - 1) * gap`. Then
   its results are out; the slot is free after another gap.
 * An output is told to the readers on the same device at once, and sent once
@@ -31,12 +33,12 @@ compiled, and `reference.py`, plain Python, the oracle of the tests.
     3. receive service on the target, likewise. Then its readers are told.
   A service that costs nothing is left out.
 * Memory. A device holds the persistent bytes of its ops all the time. An op's
-  temporaries and outputs are taken when it starts. When it ends, its
-  temporaries go, and outputs that nobody reads. Another output goes when its
-  readers on the device have ended and its sends have arrived; a received
-  tensor takes its bytes on arrival and goes when its readers have ended. A
-  tensor that shares a buffer takes nothing and keeps that buffer alive.
-  Tensors in host memory are not counted.
+  temporaries and outputs are taken when it starts; threaded, when it is ready,
+  since a thread has begun it. When it ends, its temporaries go, and outputs
+  that nobody reads. Others go when their readers on the device have ended and
+  their sends have arrived; a received tensor takes its bytes on arrival and
+  goes when its readers have ended. A tensor that shares a buffer takes nothing
+  and keeps it alive. Tensors in host memory are not counted.
 * Events are handled one by one, by time, then kind (an op ends, a slot frees
   after a gap, a tensor arrives, is sent, is received), then op or signal, then
   device. After each, free slots of the device concerned take what waits.

@@ -167,6 +167,19 @@ class ByHandTest(absltest.TestCase):
       after = simulator.simulate(problem, changed, candidates)
       self.assertTrue((after.step_time_seconds >= before).all())
 
+  def test_a_threaded_device_goes_on_with_what_was_made_ready_last(self):
+    # a -> b, c, d; b -> e, d -> f: d and f, b and e, then c.
+    found = self._threaded(np.ones(6))
+    np.testing.assert_array_equal(found.op_start_seconds, [0, 3, 5, 1, 4, 2])
+    # What takes nothing, such as c, does not wait for another thread.
+    found = self._threaded(np.array([1, 1, 0, 1, 1, 1]))
+    np.testing.assert_array_equal(found.op_start_seconds, [0, 1, 1, 3, 2, 4])
+
+  def _threaded(self, seconds):
+    problem = problems.build('abcdef', [(0, 1), (0, 2), (0, 3), (1, 4), (3, 5)])
+    costs = _costs(problem, seconds, threaded=True)
+    return simulator.schedule(problem, costs, np.zeros(6, int))
+
   def test_priorities(self):
     problem = problems.build(['a', 'b', 'c'], [], devices=1)
     simulated = simulator.Simulator(problem, _costs(problem))

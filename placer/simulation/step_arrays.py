@@ -177,5 +177,6 @@ def _devices(costs: cost_model_lib.CostModel) -> np.ndarray:
   """DEVICE `[D]`."""
   result = np.zeros(costs.num_devices, records.DEVICE)
   result['concurrency'] = costs.concurrency
+  result['threaded'] = costs.threaded
   result['memory_bytes'] = costs.memory_bytes
   return result

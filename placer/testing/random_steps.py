@@ -163,4 +163,5 @@ def _costs(rng, problem, plain: bool) -> cost_model.CostModel:
     temporary_bytes=rng.choice([0, 0, 10, 500], len(graph)),
     host_output=rng.random((len(graph.tensor_bytes), count)) < 0.2,
     concurrency=rng.choice([1, 1, 2, 5], count),
+    threaded=rng.random(count) < 0.4,
   )

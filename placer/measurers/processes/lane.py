@@ -30,6 +30,8 @@ _NEWS_SECONDS = {
   measurement_lib.Status.DEVICE_LOST: 2.0,
   measurement_lib.Status.CRASHED: 0.5,
 }
+# How long after a worker has run out of memory the session may say so itself.
+_LAST_WORDS_SECONDS = 1.0
 
 
 class FailedError(Exception):
@@ -115,14 +117,16 @@ class Lane:
 
   def _receive(self, timeouts: Mapping[str, float]) -> Any:
     phase, began = 'start', time.monotonic()
+    starved: failure_lib.Failure | None = None
     while True:
-      limit = timeouts.get(phase)
+      limit = _LAST_WORDS_SECONDS if starved else timeouts.get(phase)
       left = None if limit is None else began + limit - time.monotonic()
       ready = multiprocessing.connection.wait([self._connection], left)
       if not ready:
         self.close()
         raise LostError(
-          failure_lib.Failure(
+          starved
+          or failure_lib.Failure(
             measurement_lib.Status.TIMEOUT,
             f'The {phase} did not end within {limit:.3g} s.',
           )
@@ -136,6 +140,8 @@ class Lane:
         raise self._failed(value)
       elif verb == 'worker_died':
         raise self._lost_worker(*value)
+      elif verb == 'out_of_memory':
+        starved, began = _starved(*value), time.monotonic()
 
   def _failed(self, failure: failure_lib.Failure) -> FailedError:
     # A session may notice a dead worker before this process is told, and
@@ -145,14 +151,18 @@ class Lane:
       verb, value = self._connection.recv()
       if verb == 'worker_died':
         return self._lost_worker(*value)
-    if failure.status is not measurement_lib.Status.DEVICE_LOST:
+    is_starved = failure.status is measurement_lib.Status.OUT_OF_MEMORY
+    if failure.status is not measurement_lib.Status.DEVICE_LOST and not (
+      # Other ops of its workers still wait for memory.
+      is_starved and self._spec.layout.worker_cores
+    ):
       return FailedError(failure)
     self.close()
     return LostError(failure)
 
   def _lost_worker(self, index: int, status: int) -> LostError:
     self.close()
-    path = f'{self._spec.log_path}.worker{index}'
+    path = self._spec.worker_log(index)
     return LostError(
       failure_lib.Failure(
         measurement_lib.Status.DEVICE_LOST,
@@ -169,6 +179,15 @@ class Lane:
       measurement_lib.Status.CRASHED,
       f'The measuring process ended: {ending}.{_tail(self._spec.log_path)}',
     )
+
+
+def _starved(index: int, words: str) -> failure_lib.Failure:
+  device = f'/job:worker/replica:0/task:{index}/device:CPU:0'
+  return failure_lib.Failure(
+    measurement_lib.Status.OUT_OF_MEMORY,
+    f'Out of memory on {device}: {words}',
+    {'device': device},
+  )
 
 
 def _ending(status: int) -> str:

@@ -3,7 +3,7 @@
 Forked by the nursery. Over the connection come (method, arguments) of a
 `lane_server.LaneServer`; back go ('phase', name) while it works, then one of
 ('result', value) and ('failed', Failure). ('worker_died', (index, wait
-status)) may come at any time.
+status)) and ('out_of_memory', (index, words)) may come at any time.
 """
 
 import faulthandler
@@ -20,6 +20,7 @@ from placer.measurers import lane_server
 from placer.measurers.processes import free_memory
 from placer.measurers.processes import lane_spec
 from placer.measurers.processes import memory_cap
+from placer.measurers.processes import memory_watch
 from placer.measurers.processes import thread_cores
 from placer.measurers.processes import worker_process
 
@@ -50,6 +51,13 @@ def main(
   if workers:
     # A thread, since the main thread may be in a step that never ends now.
     threading.Thread(target=_watch, args=(workers, send), daemon=True).start()
+  if workers and spec.layout.memory_limits:
+    logs = [spec.worker_log(index) for index in workers.values()]
+    threading.Thread(
+      target=memory_watch.watch,
+      args=(logs, lambda *found: send('out_of_memory', found)),
+      daemon=True,
+    ).start()
   cores = dict(zip(workers, spec.layout.worker_cores, strict=True))
   server = lane_server.LaneServer(
     spec.layout,
@@ -100,7 +108,7 @@ def _start_workers(
       addresses,
       members,
       limits.get(f'/job:worker/replica:0/task:{index}/device:CPU:0'),
-      f'{spec.log_path}.worker{index}',
+      spec.worker_log(index),
       [connection.fileno()],
     )
     workers[pid] = index

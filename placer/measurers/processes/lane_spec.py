@@ -24,3 +24,7 @@ class LaneSpec:
   log_path: str
   op_libraries: tuple[str, ...] = ()
   sequential: bool = False
+
+  def worker_log(self, index: int) -> str:
+    """The file that gets what a worker prints."""
+    return f'{self.log_path}.worker{index}'

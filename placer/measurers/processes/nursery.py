@@ -159,7 +159,8 @@ def _environment(gpus: bool) -> dict[str, str]:
   environment['PYTHONPATH'] = os.pathsep.join(
     os.path.abspath(path or '.') for path in sys.path
   )
-  environment.setdefault('TF_CPP_MIN_LOG_LEVEL', '1')
+  # It goes to files, which `memory_watch.py` reads.
+  environment['TF_CPP_MIN_LOG_LEVEL'] = '1'
   # numpy's threads would make the nursery unsafe to fork.
   environment['OPENBLAS_NUM_THREADS'] = '1'
   if not gpus:
