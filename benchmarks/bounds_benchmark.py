@@ -1,16 +1,23 @@
-"""How far from the best is annealing at most? Its steps beside proven bounds.
+"""How far from the best is the portfolio at most? Its steps beside a bound.
 
     python -m benchmarks.bounds_benchmark --models=nmt_2
 
 For training steps of built-in models, coarsened to at most 64 groups, on 2 and
-4 simulated devices: the fastest single device, the best of annealing, and what
-no placement of these groups can be below in the model
-(`placer/policies/lower_bound.py`), by windows alone and by all it has. "Within"
-is how far annealing is above the bound; the best placement may be anywhere
-between the two. Times of a step in ms. Nothing is run on devices.
+4 simulated devices, in ms of a step:
 
-`--bound_seconds` are those of one core for branch and bound, of the clock for
-the rest.
+  single      the fastest single device;
+  annealing   the best of annealing as `place` runs it;
+  portfolio   the answer of `place` on simulated devices: all planners, then the
+              portfolio's own searches, in `--portfolio_seconds`;
+  best known  the better of the portfolio and of annealing ten times as long: by
+              how much the portfolio is known to be behind;
+  windows     what no placement of these groups can be below in the model
+  bound       (`placer/policies/lower_bound.py`), by windows, and by all it has;
+  within      how far the portfolio is above the bound. The best placement may
+              be anywhere between the two.
+
+Nothing is run on devices. `--bound_seconds` are those of one core for branch
+and bound, of the clock for the rest.
 """
 
 import dataclasses
@@ -27,8 +34,15 @@ from placer.cli import builtin_models
 from placer.core import bound as bound_lib
 from placer.core import placement_problem
 from placer.importers import base
+from placer.measurers import simulation_measurer
 from placer.policies import lower_bound
+from placer.policies import registry
+from placer.policies.heuristics import annealing
+from placer.search import budget
+from placer.search import loop
+from placer.search import paired_ratio
 from placer.simulation import coarse
+from placer.simulation import simulator
 
 MODELS = ('inception_v3', 'nmt_2', 'rnnlm', 'nasnet_mobile', 'transformer')
 DEVICES = (
@@ -37,26 +51,34 @@ DEVICES = (
   'simulated:cpu_corex2',
   'simulated:cpu_corex4',
 )
+# Ten times the defaults.
+_LONG = annealing.AnnealingConfig(
+  visits=6e8, evaluations_per_choice=4_000, full_visits=0
+)
 _HEADER = (
-  '| model | devices | groups | single ms | annealing ms | windows ms | within '
-  '| bound ms | by | within |\n'
-  '|---|---|---|---|---|---|---|---|---|---|'
+  '| model | devices | groups | single | annealing | portfolio | best known '
+  '| windows | bound | by | within |\n'
+  '|---|---|---|---|---|---|---|---|---|---|---|'
 )
 
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-  """One problem.
+  """One problem, steps in seconds; see the module docstring.
 
   Attributes:
-    single_seconds: the fastest single device, NaN if none runs.
-    best_seconds: annealing.
+    single: the fastest single device, NaN if none runs.
+    annealing: of annealing.
+    portfolio: of the portfolio.
+    best: the best known.
     windows: the Bound by windows.
     bound: the Bound by all there is.
   """
 
-  single_seconds: float
-  best_seconds: float
+  single: float
+  annealing: float
+  portfolio: float
+  best: float
   windows: bound_lib.Bound
   bound: bound_lib.Bound
 
@@ -68,18 +90,20 @@ class Row:
       devices: `--devices`.
       groups: how many.
     """
+    seconds = self.single, self.annealing, self.portfolio, self.best
+    cells = [f'{1e3 * each:.2f}' for each in seconds]
     return (
-      f'| {model} | {devices} | {groups} | {1e3 * self.single_seconds:.2f} '
-      f'| {1e3 * self.best_seconds:.2f} | {1e3 * self.windows.seconds:.2f} '
-      f'| {100 * self.windows.gap(self.best_seconds):.1f} % '
-      f'| {1e3 * self.bound.seconds:.2f} | {self.bound.method} '
-      f'| **{100 * self.bound.gap(self.best_seconds):.1f} %** |'
+      f'| {model} | {devices} | {groups} | {" | ".join(cells)} '
+      f'| {1e3 * self.windows.seconds:.2f} | {1e3 * self.bound.seconds:.2f} '
+      f'| {self.bound.method} '
+      f'| **{100 * self.bound.gap(self.portfolio):.1f} %** |'
     )
 
 
 def row(
   problem: placement_problem.PlacementProblem,
   bound_seconds: float,
+  portfolio_seconds: float,
   *,
   seed: int = 0,
 ) -> Row:
@@ -88,19 +112,58 @@ def row(
   Args:
     problem: a coarse problem with costs.
     bound_seconds: for the bound.
-    seed: of annealing.
+    portfolio_seconds: for the portfolio.
+    seed: of the planners.
 
   Returns:
     The Row.
   """
   single = planner_benchmark.row('single_device', problem, problem)
-  best = planner_benchmark.row('annealing', problem, problem, seed=seed)
+  annealed = planner_benchmark.row('annealing', problem, problem, seed=seed)
+  chosen = portfolio_choice(problem, portfolio_seconds, seed=seed)
+  long = annealing.Annealing(problem, seed=seed, config=_LONG)
+  found = np.stack([chosen, *(s.candidate for s in long.suggest(1))])
+  steps = simulator.simulate(problem, problem.costs, found).step_time_seconds
   return Row(
     single.step_seconds,
-    best.step_seconds,
+    annealed.step_seconds,
+    float(steps[0]),
+    float(np.nanmin(steps)),
     lower_bound.lower_bound(problem, known=None),
-    lower_bound.lower_bound(problem, bound_seconds, known=best.candidate),
+    lower_bound.lower_bound(
+      problem, bound_seconds, known=found[np.nanargmin(steps)]
+    ),
   )
+
+
+def portfolio_choice(
+  problem: placement_problem.PlacementProblem, seconds: float, *, seed: int = 0
+) -> np.ndarray:
+  """What `place` answers on simulated devices.
+
+  Args:
+    problem: G groups, with costs.
+    seconds: of the search.
+    seed: of the policies.
+
+  Returns:
+    int32 `[G]`.
+  """
+  with simulation_measurer.SimulationMeasurer() as measurer:
+    result = loop.search(
+      problem,
+      measurer,
+      [registry.make('portfolio', problem, seed=seed)],
+      baselines=registry.baselines(problem, seed=seed),
+      config=loop.SearchConfig(
+        steps=1,
+        final_steps=paired_ratio.MIN_PAIRS,
+        give_up_ratio=None,
+        seed=seed,
+      ),
+      budget=budget.Budget(seconds),
+    )
+  return result.chosen.candidate
 
 
 def coarse_problem(
@@ -126,7 +189,8 @@ def main(unused_argv: Sequence[str]) -> None:
   cores = len(os.sched_getaffinity(0))
   print(
     f'{datetime.date.today()}, {cores} cores; {_BOUND_SECONDS.value:g} s for '
-    f'each bound\n\n{_HEADER}'
+    f'each bound, {_PORTFOLIO_SECONDS.value:g} s for each portfolio\n\n'
+    f'{_HEADER}'
   )
   gaps = []
   for model in _MODELS.value:
@@ -134,8 +198,13 @@ def main(unused_argv: Sequence[str]) -> None:
     imported = base.load(file)
     for spec in _DEVICES.value:
       problem = coarse_problem(imported, spec, _GROUPS.value)
-      found = row(problem, _BOUND_SECONDS.value, seed=_SEED.value)
-      gaps.append(found.bound.gap(found.best_seconds))
+      found = row(
+        problem,
+        _BOUND_SECONDS.value,
+        _PORTFOLIO_SECONDS.value,
+        seed=_SEED.value,
+      )
+      gaps.append(found.bound.gap(found.portfolio))
       devices = problem.devices.spec.removeprefix('simulated:')
       print(found.text(model, devices, problem.num_groups), flush=True)
   print(
@@ -149,5 +218,8 @@ if __name__ == '__main__':
   _DEVICES = flags.DEFINE_list('devices', list(DEVICES), 'Simulated devices.')
   _GROUPS = flags.DEFINE_integer('groups', 64, 'At most.', lower_bound=1)
   _BOUND_SECONDS = flags.DEFINE_float('bound_seconds', 60, 'For each bound.')
-  _SEED = flags.DEFINE_integer('seed', 0, 'Of annealing.')
+  _PORTFOLIO_SECONDS = flags.DEFINE_float(
+    'portfolio_seconds', 20, 'For each portfolio.'
+  )
+  _SEED = flags.DEFINE_integer('seed', 0, 'Of the planners.')
   app.run(main)

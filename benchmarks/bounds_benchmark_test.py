@@ -12,13 +12,15 @@ class BoundsBenchmarkTest(absltest.TestCase):
   def test_a_row_has_steps_and_bounds(self):
     problem = problems.two_chains(3, devices=problems.topology(2, linked=True))
     costs = cost_model.build(problem.graph, problem.devices, np.ones(6))
-    row = bounds_benchmark.row(dataclasses.replace(problem, costs=costs), 1.0)
-    self.assertEqual((row.single_seconds, row.best_seconds), (6, 3))
-    self.assertEqual(row.bound.seconds, 3)
+    row = bounds_benchmark.row(
+      dataclasses.replace(problem, costs=costs), 1.0, 1.0
+    )
+    self.assertEqual((row.single, row.annealing, row.portfolio), (6, 3, 3))
+    self.assertEqual((row.best, row.bound.seconds), (3, 3))
     self.assertEqual(
       row.text('chains', 'two', 6),
-      '| chains | two | 6 | 6000.00 | 3000.00 | 3000.00 | 0.0 % | 3000.00 '
-      '| all placements | **0.0 %** |',
+      '| chains | two | 6 | 6000.00 | 3000.00 | 3000.00 | 3000.00 | 3000.00 '
+      '| 3000.00 | all placements | **0.0 %** |',
     )
 
 
