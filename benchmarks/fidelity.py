@@ -8,8 +8,10 @@ other placements measured, to fit the factors of `policies/correction.py`; then
 `--placements` placements are predicted and, after that, measured, each paired
 with the best single device (A B A B). The placements: random ones, splits at
 random cuts, those of every planner, and annealed ones. None was used to fit.
+Each is measured in `_SESSIONS` sessions, with all others between two of them,
+since a shared host is slower for minutes; what counts is the median session.
 
-Each measurement is appended to `--output` at once; a killed run goes on. The
+Each session is appended to `--output` at once; a killed run goes on. The
 report has, for each model, the median and the 90th percentile of the absolute
 error, Spearman's rank correlation, how much slower than the best measured
 placement the one predicted best is, the error of the predicted peak memory of
@@ -22,7 +24,7 @@ import json
 import os
 import platform
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from absl import app
@@ -69,17 +71,15 @@ _PLANNERS = (
 _ANNEALED = 6
 _PROBES = 6
 _PROBE_SEED = 1
-# A placement is measured so often, each time in a session of its own: steps of
-# one session are more alike than those of two.
-_SESSIONS = 2
-_TIMED_SECONDS = 3.0
+_SESSIONS = 3
+_TIMED_SECONDS = 2.0
 _MIN_STEPS, _MAX_STEPS = 4, 20
 
 _FLAGS = flags.FLAGS
 flags.DEFINE_list('models', [name for name, _ in MODELS], 'Which models.')
 flags.DEFINE_string('devices', 'local:2', 'Real devices.')
 flags.DEFINE_integer('placements', 25, 'Of each model.')
-flags.DEFINE_string('output', None, 'JSON lines, one a placement.')
+flags.DEFINE_string('output', None, 'JSON lines, one a session.')
 flags.DEFINE_string('report', '', 'Markdown file to write.')
 flags.DEFINE_string('plot', '', 'SVG file: predicted against measured.')
 
@@ -90,9 +90,11 @@ def main(unused_argv: Sequence[str]) -> None:
   for name, training in MODELS:
     if name in _FLAGS.models:
       done = [row for row in known if row['model'] == name]
-      if len(done) < _FLAGS.placements:
-        _measure(name, training, {row['placement'] for row in done})
-  rows = fidelity_report.read(_FLAGS.output)
+      if len(done) < _FLAGS.placements * _SESSIONS:
+        _measure(
+          name, training, {(row['placement'], row['session']) for row in done}
+        )
+  rows = fidelity_report.merged(fidelity_report.read(_FLAGS.output))
   text = fidelity_report.markdown(rows, _hardware())
   print(text)
   if _FLAGS.report:
@@ -167,7 +169,7 @@ def _random_placements(problem, rng) -> Iterator[tuple[str, np.ndarray]]:
       yield f'cuts {index}', (part + rng.integers(devices)) % devices
 
 
-def _measure(name: str, training: bool, done: set[str]) -> None:
+def _measure(name: str, training: bool, done: set[tuple[str, int]]) -> None:
   path = builtin_models.path_of(name, training=training, batch_size=None)
   imported = importers_base.load(path)
   problem = build.build(imported, target.resolve(_FLAGS.devices))
@@ -184,31 +186,44 @@ def _measure(name: str, training: bool, done: set[str]) -> None:
     roofline = dataclasses.replace(
       problem, costs=costs.analytic(problem.graph, problem.devices)
     )
-    fitted = _singles(problem, measurer)
-    times = calibration.step_seconds(fitted)
-    reference = fitted[min(times, key=times.get)]
-    probes = _probes(problem)
-    for label, candidate in probes.items():
-      measured = _measured(problem, measurer, candidate, reference)
-      fitted.append(_trial(len(fitted), label, candidate, measured, reference))
+    fitted, reference, probes = _fitted(problem, measurer)
     # As usual in all measurements so far.
     single_seconds = calibration.step_seconds(fitted)[reference.index]
     models = [
       correction.fit(each, each.costs, fitted) for each in (problem, roofline)
     ]
     print(name, models[0].links, flush=True)
-    for label, candidate in placements(
-      problem, _FLAGS.placements, list(probes.values())
+    chosen = list(placements(problem, _FLAGS.placements, probes))
+    for session, (label, candidate) in itertools.product(
+      range(_SESSIONS), chosen
     ):
-      if label not in done:
-        row = _row(
-          problem, measurer, models, reference, single_seconds, candidate
-        )
-        row |= {'model': name, 'training': training, 'placement': label}
+      if (label, session) not in done:
+        row = {
+          'model': name,
+          'training': training,
+          'placement': label,
+          'session': session,
+          **_row(
+            problem, measurer, models, reference, single_seconds, candidate
+          ),
+        }
         with open(_FLAGS.output, 'a') as file:
           file.write(json.dumps(row) + '\n')
         said = row['status'], row['predicted_seconds'], row['seconds']
         print(name, label, *said, flush=True)
+
+
+def _fitted(problem, measurer):
+  """(trials to fit, the best single device's trial, the other placements)."""
+  fitted = _singles(problem, measurer)
+  times = calibration.step_seconds(fitted)
+  reference = fitted[min(times, key=times.get)]
+  probes = _probes(problem)
+  for _ in range(_SESSIONS):
+    for label, candidate in probes.items():
+      measured = _measured(problem, measurer, candidate, reference)
+      fitted.append(_trial(len(fitted), label, candidate, measured, reference))
+  return fitted, reference, list(probes.values())
 
 
 def _probes(problem) -> dict[str, np.ndarray]:
@@ -224,29 +239,16 @@ def _probes(problem) -> dict[str, np.ndarray]:
 
 
 def _measured(problem, measurer, candidate, reference):
-  """The Measurement of all sessions together, or the first one that failed."""
+  """The Measurement of one session."""
   seconds = reference.measurement.step_time_seconds
   steps = int(_TIMED_SECONDS / (2 * seconds))
-  found = []
-  for _ in range(_SESSIONS):
-    (measured,) = measurer.measure(
-      problem,
-      candidate[np.newaxis],
-      reference=reference.candidate,
-      steps=min(max(steps, _MIN_STEPS), _MAX_STEPS),
-    )
-    if not measured.ok:
-      return measured
-    found.append(measured)
-  return dataclasses.replace(
-    found[0],
-    step_times_seconds=_joined(m.step_times_seconds for m in found),
-    reference_times_seconds=_joined(m.reference_times_seconds for m in found),
+  (measured,) = measurer.measure(
+    problem,
+    candidate[np.newaxis],
+    reference=reference.candidate,
+    steps=min(max(steps, _MIN_STEPS), _MAX_STEPS),
   )
-
-
-def _joined(times: Iterable[Sequence[float]]) -> tuple[float, ...]:
-  return tuple(itertools.chain.from_iterable(times))
+  return measured
 
 
 def _singles(problem, measurer) -> list[trial_lib.Trial]:

@@ -22,6 +22,29 @@ def read(path: str) -> list[_Row]:
     return [json.loads(line) for line in file if line.endswith('\n')]
 
 
+def merged(rows: Sequence[_Row]) -> list[_Row]:
+  """One row a placement, of all its sessions.
+
+  Args:
+    rows: one a session.
+
+  Returns:
+    The session in the middle, by seconds, of each placement; the first that
+    failed, if one did.
+  """
+  sessions: dict[tuple[str, str], list[_Row]] = {}
+  for row in rows:
+    sessions.setdefault((row['model'], row['placement']), []).append(row)
+  found = []
+  for own in sessions.values():
+    failed = [row for row in own if row['status'] != 'ok']
+    ordered = sorted(
+      own, key=lambda row: (row['seconds'] or 0) / row['single_seconds']
+    )
+    found.append(failed[0] if failed else ordered[(len(own) - 1) // 2])
+  return found
+
+
 def summary(rows: Sequence[_Row]) -> dict[str, float]:
   """The figures of one model.
 

@@ -5,8 +5,9 @@
     placer train --model=rnnlm --devices=local:2 --evaluate=devices
 
 A policy that takes many graphs learns them all at once with --graphs; the
-others learn one. Placements are simulated in batches, by the costs of the
-devices, or with --evaluate=devices run on them. Writes, in --output_dir:
+others learn one. Placements are simulated in batches, by costs that are
+profiled if the devices are real, or with --evaluate=devices run on them. In --output_dir
+it writes:
 
     checkpoints/    weights, optimizer, baselines: for place --checkpoint=…
     curve.jsonl     a line an update: samples, best, reward, entropy …
@@ -134,7 +135,7 @@ def run(values: flags.FlagValues, command: Sequence[str]) -> int:
   config = kind.configs[values.config]
   graphs = _load(values, kind)
   folder = _folder(values, graphs)
-  with _evaluator(values, graphs) as (evaluator, reference):
+  with _evaluator(values, graphs) as (graphs, evaluator, reference):
     learner = kind.make_learner(graphs.problems, config, values.seed, reference)
     trainer = _train(values, config, learner, evaluator, graphs, folder)
   _write(values, command, config, trainer, graphs, folder)
@@ -190,14 +191,21 @@ def _folder(values: flags.FlagValues, graphs: _Graphs) -> pathlib.Path:
 
 @contextlib.contextmanager
 def _evaluator(values: flags.FlagValues, graphs: _Graphs) -> Iterator[Any]:
-  """(evaluator, reference seconds of each graph); see `--evaluate`."""
+  """(graphs with costs, evaluator, reference seconds of each graph).
+
+  Costs are profiled on real devices, as `place` does; see `--evaluate`.
+  """
   # They import TensorFlow's companions, which take seconds.
   from placer.cli import measured_evaluator
   from placer.policies.learning import evaluation
 
   if values.evaluate == 'simulator':
+    graphs = _Graphs(
+      graphs.titles, [_with_costs(values, job) for job in graphs.jobs]
+    )
     evaluator = evaluation.Simulated(graphs.problems)
     yield (
+      graphs,
       evaluator,
       [
         evaluation.reference_seconds(problem, evaluator, graph)
@@ -212,10 +220,20 @@ def _evaluator(values: flags.FlagValues, graphs: _Graphs) -> Iterator[Any]:
     )
   (job,) = graphs.jobs
   with job.measurer(values, '') as measurer:
+    job = job.with_costs(measurer)
     measured = measured_evaluator.MeasuredEvaluator(
       job.problem, measurer, values.steps
     )
-    yield measured, [measured.reference_seconds]
+    graphs = _Graphs(graphs.titles, [job])
+    yield graphs, measured, [measured.reference_seconds]
+
+
+def _with_costs(values: flags.FlagValues, job: job_lib.Job) -> job_lib.Job:
+  if job.is_simulated:
+    return job
+  print(f'Profiling {values.devices}', flush=True)
+  with job.measurer(values, '') as measurer:
+    return job.with_costs(measurer)
 
 
 def _train(values, config, learner, evaluator, graphs, folder):

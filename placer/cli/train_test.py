@@ -11,6 +11,8 @@ from absl.testing import parameterized
 
 from placer.cli import main
 from placer.core import placement
+from placer.policies.learning import evaluation
+from placer.problems import costs
 from placer.testing import graphs
 
 _DEVICES = '--devices=simulated:k80x2+cpu_core'
@@ -116,6 +118,30 @@ class TrainTest(parameterized.TestCase):
       session_measurer, 'SessionMeasurer', side_effect=AssertionError
     ):
       code, text = self._train(f'--graph={self.graph}', '--budget_samples=1')
+    self.assertEqual(code, 0, text)
+
+  def test_on_real_devices_it_learns_by_profiled_costs(self):
+    arguments = (f'--graph={self.graph}', '--devices=local:2')
+    with mock.patch.object(
+      evaluation, 'Simulated', wraps=evaluation.Simulated
+    ) as simulated:
+      code, text = self._train(*arguments, '--budget_samples=1')
+    self.assertEqual(code, 0, text)
+    ((problem,),) = simulated.call_args.args
+    assumed = costs.analytic(problem.graph, problem.devices)
+    self.assertTrue((problem.costs.op_seconds != assumed.op_seconds).any())
+    # Of the links in simulation only those that were measured have samples.
+    self.assertNotEmpty(problem.devices.links[0].samples)
+
+    code, text = _placer(
+      'place',
+      *arguments,
+      '--policy=seq2seq',
+      '--budget_trials=3',
+      '--budget_seconds=0',
+      f'--checkpoint={self.out / "checkpoints"}',
+      f'--output_dir={self.folder / "placed"}',
+    )
     self.assertEqual(code, 0, text)
 
 
