@@ -9,7 +9,7 @@ other placements measured, to fit the factors of `policies/correction.py`; then
 with the best single device (A B A B). The placements: random ones, splits at
 random cuts, those of every planner, and annealed ones. None was used to fit.
 Each is measured in `_SESSIONS` sessions, with all others between two of them,
-since a shared host is slower for minutes; what counts is the median session.
+since a shared host is slower for minutes; what counts is their median.
 
 Each session is appended to `--output` at once; a killed run goes on. The
 report has, for each model, the median and the 90th percentile of the absolute
@@ -71,7 +71,7 @@ _PLANNERS = (
 _ANNEALED = 6
 _PROBES = 6
 _PROBE_SEED = 1
-_SESSIONS = 3
+_SESSIONS = 2
 _TIMED_SECONDS = 2.0
 _MIN_STEPS, _MAX_STEPS = 4, 20
 

@@ -29,8 +29,8 @@ def merged(rows: Sequence[_Row]) -> list[_Row]:
     rows: one a session.
 
   Returns:
-    The session in the middle, by seconds, of each placement; the first that
-    failed, if one did.
+    The first session of each placement with the median of all in `seconds`; the
+    first that failed, if one did.
   """
   sessions: dict[tuple[str, str], list[_Row]] = {}
   for row in rows:
@@ -38,10 +38,13 @@ def merged(rows: Sequence[_Row]) -> list[_Row]:
   found = []
   for own in sessions.values():
     failed = [row for row in own if row['status'] != 'ok']
-    ordered = sorted(
-      own, key=lambda row: (row['seconds'] or 0) / row['single_seconds']
-    )
-    found.append(failed[0] if failed else ordered[(len(own) - 1) // 2])
+    if failed:
+      found.append(failed[0])
+      continue
+    # Runs that went on after a kill may have another single device's step.
+    ratio = np.median([row['seconds'] / row['single_seconds'] for row in own])
+    seconds = float(ratio) * own[0]['single_seconds']
+    found.append({**own[0], 'seconds': seconds})
   return found
 
 

@@ -20,7 +20,7 @@ def _row(placement, seconds, *, predicted=1.0, status='ok', single=1.0):
 
 
 class FidelityReportTest(absltest.TestCase):
-  def test_of_the_sessions_of_a_placement_the_middle_one_counts(self):
+  def test_the_median_of_the_sessions_of_a_placement_counts(self):
     rows = [
       _row('a', 0.9),
       _row('b', None, status='timeout'),
@@ -31,7 +31,7 @@ class FidelityReportTest(absltest.TestCase):
     ]
     found = fidelity_report.merged(rows)
     self.assertEqual([row['placement'] for row in found], ['a', 'b'])
-    self.assertEqual(found[0]['seconds'], 1.2)
+    self.assertAlmostEqual(found[0]['seconds'], 0.6)
     self.assertEqual(found[1]['status'], 'timeout')
 
   def test_figures(self):

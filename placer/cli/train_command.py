@@ -6,8 +6,8 @@
 
 A policy that takes many graphs learns them all at once with --graphs; the
 others learn one. Placements are simulated in batches, by costs that are
-profiled if the devices are real, or with --evaluate=devices run on them. In --output_dir
-it writes:
+profiled if the devices are real, or with --evaluate=devices run on them. It
+writes, in --output_dir:
 
     checkpoints/    weights, optimizer, baselines: for place --checkpoint=…
     curve.jsonl     a line an update: samples, best, reward, entropy …
