@@ -35,6 +35,7 @@ from placer.policies.placeto import sampling
 from placer.policies.placeto import world as world_lib
 
 Score = Callable[[np.ndarray], np.ndarray]
+Watch = Callable[[np.ndarray, np.ndarray], None]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -108,6 +109,7 @@ class GuidedSearch:
     sample: Callable[..., sampling.Episodes],
     rng: np.random.Generator,
     config: GuidedSearchConfig = GuidedSearchConfig(),
+    watch: Watch | None = None,
   ) -> None:
     """Prepares.
 
@@ -116,7 +118,10 @@ class GuidedSearch:
       sample: `sampling.draw` of the network.
       rng: of all draws.
       config: settings.
+      watch: called with all placements int32 `[B, G]` that are simulated
+        together, and their seconds.
     """
+    self._watch = watch
     self._world, self._sample = world, sample
     self._rng, self._config = rng, config
     allowed = world.arrays.allowed
@@ -151,6 +156,7 @@ class GuidedSearch:
     self, stage: Stage, score: Score, starts: np.ndarray
   ) -> archive_lib.Archive:
     """The best of some rounds."""
+    score = self._watched(score)
     archive = archive_lib.Archive()
     starts = np.unique(starts, axis=0).astype(np.int32)
     archive.add(starts, score(starts))
@@ -161,6 +167,17 @@ class GuidedSearch:
       order = self._config.orders[number % len(self._config.orders)]
       self._round(dataclasses.replace(stage, hot=hot), score, archive, order)
     return archive
+
+  def _watched(self, score: Score) -> Score:
+    if self._watch is None:
+      return score
+
+    def watched(rows: np.ndarray) -> np.ndarray:
+      values = score(rows)
+      self._watch(rows, values)
+      return values
+
+    return watched
 
   def _round(self, stage: Stage, score: Score, archive, kind: str) -> None:
     leaders = archive.best(self._config.leaders)[0]

@@ -81,6 +81,7 @@ def place(
   seed: int = 0,
   config: ZeroShotConfig = ZeroShotConfig(),
   sample=None,
+  watch: guided_search.Watch | None = None,
 ) -> np.ndarray:
   """Candidates of a network.
 
@@ -91,6 +92,8 @@ def place(
     seed: of the draws.
     config: settings.
     sample: `sampling.draw` of the network as a tf.function; None makes one.
+    watch: called with all placements int32 `[B, G]` that are simulated
+      together, and their seconds.
 
   Returns:
     int32 `[K, G]`, legal and different, the best in simulation first; K >= 1.
@@ -112,7 +115,13 @@ def place(
       *(world.random(rng) for _ in range(config.random_starts)),
     ]
   )
-  found = guided_search.GuidedSearch(world, sample, rng, search)
+  seen = None
+  if watch is not None:
+
+    def seen(rows: np.ndarray, seconds: np.ndarray) -> None:
+      watch(rows[:, block], seconds)
+
+  found = guided_search.GuidedSearch(world, sample, rng, search, seen)
   return found.run(starts, config.most)[:, block]
 
 
