@@ -110,6 +110,23 @@ class LearnedPolicyContract(policy_contract.PolicyContract):
         msg=variable.name,
       )
 
+  def test_weights_depend_on_the_seed_and_on_nothing_global(self):
+    problem, _ = known_optima.cases()['chain']
+
+    def weights(seed):
+      network = self._learner(problem, seed)._network
+      return np.concatenate(
+        [variable.numpy().ravel() for variable in network.trainable_variables]
+      )
+
+    tf.random.set_seed(5)
+    expected = tf.random.uniform([4]).numpy()
+    tf.random.set_seed(5)
+    first = weights(0)
+    np.testing.assert_array_equal(tf.random.uniform([4]), expected)
+    np.testing.assert_array_equal(weights(0), first)
+    self.assertGreater(np.abs(weights(1) - first).max(), 0)
+
   def test_explains_the_placements_it_is_given(self):
     for name, problem in policy_contract.cases().items():
       if not problem.num_groups:

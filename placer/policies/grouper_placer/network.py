@@ -17,6 +17,7 @@ import numpy as np
 import sonnet as snt
 import tensorflow as tf
 
+from placer.policies.learning import initializers
 from placer.policies.learning import masked
 from placer.policies.learning import placement_network
 from placer.policies.learning import placer_network
@@ -56,6 +57,7 @@ class GrouperPlacerNetwork(snt.Module):
     type_embedding: int,
     placements: int,
     sizes: placer_network.PlacerSizes,
+    seed: int,
     name: str | None = None,
   ) -> None:
     """Makes the networks of one graph.
@@ -68,6 +70,7 @@ class GrouperPlacerNetwork(snt.Module):
       type_embedding: units of an op type's embedding.
       placements: drawn for each grouping, if that divides B.
       sizes: of the placer.
+      seed: of the weights.
       name: of the module.
     """
     super().__init__(name)
@@ -75,15 +78,24 @@ class GrouperPlacerNetwork(snt.Module):
     self._explain = explain
     self._placements = placements
     self._tanh_constant = grouper_tanh_constant
-    self._embed = snt.Linear(type_embedding, with_bias=False, name='types')
+    weights = initializers.TruncatedNormal(seed)
+    self._embed = snt.Linear(
+      type_embedding, with_bias=False, w_init=weights, name='types'
+    )
     slots = inputs.legal.shape[0]
     self.grouper = snt.nets.MLP(
-      [grouper_hidden, slots], activation=tf.nn.relu, name='grouper'
+      [grouper_hidden, slots],
+      w_init=weights,
+      activation=tf.nn.relu,
+      name='grouper',
     )
     self._grouper_logits()
     known = type_embedding + inputs.amounts.shape[1] + 2 * slots
     self.placer = placer_network.PlacerNetwork(
-      known + inputs.legal.shape[1] + 1, inputs.legal.shape[1], sizes
+      known + inputs.legal.shape[1] + 1,
+      inputs.legal.shape[1],
+      sizes,
+      weights,
     )
 
   def sample(

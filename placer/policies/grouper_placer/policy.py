@@ -3,8 +3,6 @@
 import dataclasses
 from collections.abc import Sequence
 
-import tensorflow as tf
-
 from placer.core import placement_problem
 from placer.policies.grouper_placer import config as config_lib
 from placer.policies.grouper_placer import features
@@ -33,7 +31,6 @@ class GrouperPlacer(learned_policy.LearnedPolicy):
     reference_seconds: Sequence[float],
   ) -> policy_gradient.PolicyGradient:
     (problem,) = problems
-    tf.random.set_seed(seed)
     found = features.of_problem(problem, config.group_identity)
     coarse = slots.make(problem.allowed, config.coarse_groups)
     return policy_gradient.PolicyGradient(
@@ -53,6 +50,7 @@ class GrouperPlacer(learned_policy.LearnedPolicy):
         type_embedding=config.type_embedding,
         placements=config.placements,
         sizes=config.placer,
+        seed=seed,
       ),
       config.learning,
       {

@@ -13,6 +13,8 @@ from typing import NamedTuple
 import sonnet as snt
 import tensorflow as tf
 
+from placer.policies.learning import initializers
+
 
 class State(NamedTuple):
   """The state of a sequence: hidden and cell, float32 `[B, H]` each."""
@@ -25,21 +27,25 @@ class BlockLstm(snt.Module):
   """LSTM (Hochreiter and Schmidhuber 1997) without peepholes."""
 
   def __init__(
-    self, input_size: int, hidden_size: int, name: str | None = None
+    self,
+    input_size: int,
+    hidden_size: int,
+    initializer: initializers.TruncatedNormal,
+    name: str | None = None,
   ) -> None:
     """Makes the variables.
 
     Args:
       input_size: I.
       hidden_size: H.
+      initializer: of the weights.
       name: of the module.
     """
     super().__init__(name)
     self.hidden_size = hidden_size
     rows = input_size + hidden_size
-    scale = snt.initializers.TruncatedNormal(stddev=rows**-0.5)
     self.weights = tf.Variable(
-      scale([rows, 4 * hidden_size], tf.float32), name='weights'
+      initializer([rows, 4 * hidden_size]), name='weights'
     )
     # Gates: input, forget, cell, output; what is remembered at first, stays.
     forget = tf.repeat([0.0, 1.0, 0.0, 0.0], hidden_size)

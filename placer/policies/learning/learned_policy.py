@@ -71,7 +71,7 @@ class LearnedPolicy(base.Policy):
       checkpoint: folder `checkpoints` of `placer train`, to start from.
     """
     super().__init__(problem, seed=seed)
-    _leave_gpus_alone()
+    leave_gpus_alone()
     self._config = self.configs['default'] if config is None else config
     self._seed = seed
     self._checkpoint = checkpoint
@@ -246,7 +246,7 @@ class LearnedPolicy(base.Policy):
     return measured.step_time_seconds / max(reference, 1e-12)
 
 
-def _leave_gpus_alone() -> None:
+def leave_gpus_alone() -> None:
   """Learning here is small; the GPUs are for what is measured."""
   try:
     tf.config.set_visible_devices([], 'GPU')

@@ -22,6 +22,7 @@ all steps; only sampling goes step by step.
 """
 
 import dataclasses
+import functools
 from typing import NamedTuple
 
 import sonnet as snt
@@ -29,6 +30,7 @@ import tensorflow as tf
 
 from placer.policies.learning import additive_attention
 from placer.policies.learning import block_lstm
+from placer.policies.learning import initializers
 from placer.policies.learning import masked
 
 
@@ -96,8 +98,8 @@ class PlacerNetwork(snt.Module):
     self,
     num_features: int,
     num_devices: int,
-    sizes: PlacerSizes = PlacerSizes(),
-    name: str | None = None,
+    sizes: PlacerSizes,
+    initializer: initializers.TruncatedNormal,
   ) -> None:
     """Makes the network and all its variables.
 
@@ -105,34 +107,31 @@ class PlacerNetwork(snt.Module):
       num_features: F.
       num_devices: D.
       sizes: of the layers.
-      name: of the module.
+      initializer: of the weights.
     """
-    super().__init__(name)
+    super().__init__()
     self._sizes = sizes
     self._devices = num_devices
     hidden = sizes.hidden
-    self._project = snt.Linear(sizes.input, name='project')
-    self._forward = block_lstm.BlockLstm(sizes.input, hidden, 'forward')
-    self._backward = block_lstm.BlockLstm(sizes.input, hidden, 'backward')
-    self._bridge = snt.Linear(2 * hidden, name='bridge')
-    self._key = snt.Linear(sizes.attention, with_bias=False, name='key')
-    self._query = snt.Linear(sizes.attention, name='query')
-    self._group_input = snt.Linear(sizes.group_input, name='group_input')
-    self._decoder = block_lstm.BlockLstm(
-      sizes.device_embedding + sizes.group_input, hidden, 'decoder'
+    lstm = functools.partial(block_lstm.BlockLstm, initializer=initializer)
+    linear = functools.partial(snt.Linear, w_init=initializer)
+    self._project = linear(sizes.input, name='project')
+    self._forward = lstm(sizes.input, hidden, name='forward')
+    self._backward = lstm(sizes.input, hidden, name='backward')
+    self._bridge = linear(2 * hidden, name='bridge')
+    self._key = linear(sizes.attention, with_bias=False, name='key')
+    self._query = linear(sizes.attention, name='query')
+    self._group_input = linear(sizes.group_input, name='group_input')
+    self._decoder = lstm(
+      sizes.device_embedding + sizes.group_input, hidden, name='decoder'
     )
-    small = snt.initializers.TruncatedNormal(stddev=0.1)
     # The last row is fed at the first step, when nothing was chosen yet.
     self.embeddings = tf.Variable(
-      small([num_devices + 1, sizes.device_embedding], tf.float32),
+      initializer([num_devices + 1, sizes.device_embedding], stddev=0.1),
       name='device_embeddings',
     )
     self._score = tf.Variable(
-      snt.initializers.TruncatedNormal(stddev=sizes.attention**-0.5)(
-        [sizes.attention], tf.float32
-      ),
-      trainable=sizes.additive,
-      name='attention_score',
+      initializer([sizes.attention]), trainable=sizes.additive, name='score'
     )
     # Zero, so that every legal device is as likely as any other at first.
     self._head = snt.Linear(

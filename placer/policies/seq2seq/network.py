@@ -8,6 +8,7 @@ import numpy as np
 import sonnet as snt
 import tensorflow as tf
 
+from placer.policies.learning import initializers
 from placer.policies.learning import masked
 from placer.policies.learning import placement_network
 from placer.policies.learning import placer_network
@@ -23,6 +24,7 @@ class Seq2SeqNetwork(snt.Module):
     legal: np.ndarray,
     type_embedding: int,
     sizes: placer_network.PlacerSizes,
+    seed: int,
     name: str | None = None,
   ) -> None:
     """Makes the network of one graph.
@@ -33,16 +35,20 @@ class Seq2SeqNetwork(snt.Module):
       legal: bool `[G, D]`.
       type_embedding: units of an op type's embedding.
       sizes: of the placer.
+      seed: of the weights.
       name: of the module.
     """
     super().__init__(name)
     self._type_weights = type_weights
     self._others = others
     self._legal = legal[np.newaxis]
-    self._embed = snt.Linear(type_embedding, with_bias=False, name='types')
+    weights = initializers.TruncatedNormal(seed)
+    self._embed = snt.Linear(
+      type_embedding, with_bias=False, w_init=weights, name='types'
+    )
     self._embed(type_weights)
     self.placer = placer_network.PlacerNetwork(
-      type_embedding + others.shape[1], legal.shape[1], sizes
+      type_embedding + others.shape[1], legal.shape[1], sizes, weights
     )
 
   def sample(

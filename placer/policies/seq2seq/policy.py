@@ -3,8 +3,6 @@
 import dataclasses
 from collections.abc import Sequence
 
-import tensorflow as tf
-
 from placer.core import placement_problem
 from placer.policies.learning import learned_policy
 from placer.policies.learning import policy_gradient
@@ -32,7 +30,6 @@ class Seq2Seq(learned_policy.LearnedPolicy):
     reference_seconds: Sequence[float],
   ) -> policy_gradient.PolicyGradient:
     (problem,) = problems
-    tf.random.set_seed(seed)
     type_weights, others = features.of_problem(problem)
     return policy_gradient.PolicyGradient(
       problem,
@@ -42,6 +39,7 @@ class Seq2Seq(learned_policy.LearnedPolicy):
         problem.allowed,
         config.type_embedding,
         config.placer,
+        seed,
       ),
       config.learning,
       {
