@@ -1,8 +1,9 @@
 """Portfolio: plans in simulation, measures the best few, corrects, plans again.
 
-1. The planners (HEFT, m-ETF, m-SCT, METIS, Scotch, annealing) plan on the
-   problem's costs, profiled where devices are real. The best few of all that
-   they found, by the simulation of every op, are suggested.
+1. The planners (HEFT, m-ETF, m-SCT, METIS, Scotch, annealing) and Placeto's
+   pre-trained network, which does not learn here, plan on the problem's costs,
+   profiled where devices are real. The best few of all that they found, by the
+   simulation of every op, are suggested.
 2. What was measured corrects the costs (`correction.py`), by factors on ops and
    links and by residuals that say where the model is off, and how sure it is.
 3. Annealing op by op looks for the largest *expected improvement* over the best
@@ -17,7 +18,7 @@ expensive black-box functions" (1998), section 4.1.
 import dataclasses
 import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -44,6 +45,8 @@ _PLANNERS = (
   metis.Metis,
   scotch.Scotch,
 )
+# With fewer, annealing sees enough, and a network is not worth its import.
+_WORTH_A_NETWORK = 32
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,6 +54,8 @@ class PortfolioConfig:
   """Settings of the portfolio.
 
   Attributes:
+    zero_shot_rounds: of `placeto/guided_search.py`, 0 for none; 4 take some
+      seconds, half of them for tracing the network.
     planned: how many planned candidates are suggested before the costs are
       corrected.
     visits: ops and edges to be simulated in each later search; 4e7 take about
@@ -65,6 +70,7 @@ class PortfolioConfig:
     search: the rest of each search; its `evaluations` are set from the above.
   """
 
+  zero_shot_rounds: int = 4
   planned: int = 2
   visits: float = 4e7
   min_evaluations: int = 400
@@ -141,12 +147,8 @@ class Portfolio(base.Policy):
   def _plan(self) -> list[base.Suggestion]:
     """The best of all planners, different enough from each other."""
     labels: dict[bytes, str] = {}
-    for planner in _PLANNERS:
-      policy = planner(self.problem, seed=self._seed)
-      for candidate in policy.plan(self._model):
-        labels.setdefault(
-          np.asarray(candidate, np.int32).tobytes(), policy.name
-        )
+    for label, candidate in self._candidates():
+      labels.setdefault(np.asarray(candidate, np.int32).tobytes(), label)
     predictions = self._model.predict(
       [np.frombuffer(key, np.int32) for key in labels]
     )
@@ -166,6 +168,27 @@ class Portfolio(base.Policy):
           )
         )
     return found
+
+  def _candidates(self) -> Iterator[tuple[str, np.ndarray]]:
+    """(the policy, a candidate int32 `[G]`) of all that plan."""
+    for planner in _PLANNERS:
+      policy = planner(self.problem, seed=self._seed)
+      for candidate in policy.plan(self._model):
+        yield policy.name, candidate
+    rounds = self._config.zero_shot_rounds
+    if not rounds or self.problem.num_groups < _WORTH_A_NETWORK:
+      return
+    # TensorFlow and its companions take seconds to import.
+    from placer.policies.placeto import guided_search
+    from placer.policies.placeto import zero_shot
+
+    config = zero_shot.ZeroShotConfig(
+      warm_start=False, search=guided_search.of_rounds(rounds)
+    )
+    for candidate in zero_shot.zero_shot(
+      self.problem, self._model.costs, seed=self._seed, config=config
+    ):
+      yield 'placeto', candidate
 
   def _next_planned(self, count: int) -> list[base.Suggestion]:
     found = []

@@ -201,6 +201,18 @@ class PortfolioTest(parameterized.TestCase):
       )
     self.assertLen(seen, 6)
 
+  def test_the_network_plans_too_where_there_are_enough_groups(self):
+    config = dataclasses.replace(_QUICK, zero_shot_rounds=1)
+    topology = problems.topology(2, linked=True)
+    for length, wanted in ((2, False), (20, True)):
+      with self.subTest(length):
+        problem = problems.two_chains(length, devices=topology)
+        policy = portfolio.Portfolio(problem, config=config)
+        found = [row for name, row in policy._candidates() if name == 'placeto']
+        self.assertEqual(bool(found), wanted)
+        for candidate in found:
+          problem.check(candidate)
+
 
 if __name__ == '__main__':
   absltest.main()

@@ -1,7 +1,12 @@
 """Tests of learner.py: it learns, it resumes to the bit, it measures few."""
 
 import dataclasses
+import os
 import pathlib
+import signal
+import subprocess
+import sys
+import time
 
 import numpy as np
 import tensorflow as tf
@@ -29,6 +34,10 @@ _TINY = config.PlacetoConfig(
   learning_rate_last=1e-3,
   pretrained=False,
 )
+# A run in a process of its own is killed after so many updates; neither of a
+# checkpoint nor of a round the last.
+_KILLED_AFTER = 5
+_CHILD = '--child='
 
 
 def _with_costs(problem):
@@ -44,14 +53,26 @@ def _graphs():
   ]
 
 
-def _trainer(graphs, settings=_TINY, folder=None, seed=0):
+def _trainer(graphs, settings=_TINY, folder=None, seed=0, on_update=None):
   evaluator = evaluation.Simulated(graphs)
   references = [
     evaluation.reference_seconds(problem, evaluator, i)
     for i, problem in enumerate(graphs)
   ]
   made = learner.PlacetoLearner(graphs, settings, seed, references)
-  return training.Trainer(made, evaluator, folder=folder, checkpoint_updates=3)
+  return training.Trainer(
+    made,
+    evaluator,
+    folder=folder,
+    checkpoint_updates=3,
+    on_update=on_update,
+  )
+
+
+def _wait_to_be_killed(line, seconds_left) -> None:
+  del seconds_left
+  while line['update'] >= _KILLED_AFTER:
+    time.sleep(1)
 
 
 class PlacetoLearnerTest(absltest.TestCase):
@@ -100,6 +121,27 @@ class PlacetoLearnerTest(absltest.TestCase):
       strict=True,
     ):
       np.testing.assert_array_equal(one, other)
+
+  def test_a_killed_run_goes_on_to_the_bit(self):
+    folder = pathlib.Path(self.create_tempdir().full_path)
+    whole, killed = folder / 'whole', folder / 'killed'
+    _trainer(_graphs(), folder=whole).run(samples=200)
+    child = subprocess.Popen(
+      [sys.executable, '-P', __file__, f'{_CHILD}{killed}'],
+      env={**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, sys.path))},
+      stdout=subprocess.DEVNULL,
+      stderr=subprocess.DEVNULL,
+    )
+    curve = killed / 'curve.jsonl'
+    while child.poll() is None:
+      if curve.exists() and curve.read_text().count('\n') == _KILLED_AFTER:
+        child.send_signal(signal.SIGKILL)
+      time.sleep(0.05)
+    self.assertEqual(child.wait(), -signal.SIGKILL)
+    resumed = _trainer(_graphs(), folder=killed)
+    self.assertBetween(resumed.updates, 1, _KILLED_AFTER)
+    resumed.run(samples=200)
+    self.assertEqual(curve.read_text(), (whole / 'curve.jsonl').read_text())
 
   def test_refuses_a_checkpoint_of_another_configuration(self):
     folder = self.create_tempdir().full_path
@@ -158,4 +200,12 @@ class PlacetoLearnerTest(absltest.TestCase):
 
 
 if __name__ == '__main__':
-  absltest.main()
+  folders = [a for a in sys.argv if a.startswith(_CHILD)]
+  if folders:
+    _trainer(
+      _graphs(),
+      folder=folders[0].removeprefix(_CHILD),
+      on_update=_wait_to_be_killed,
+    ).run(samples=200)
+  else:
+    absltest.main()

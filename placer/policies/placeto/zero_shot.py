@@ -14,9 +14,11 @@ import dataclasses
 import functools
 
 import numpy as np
+import tensorflow as tf
 
 from placer.core import cost_model
 from placer.core import placement_problem
+from placer.policies.learning import learned_policy
 from placer.policies.placeto import config as config_lib
 from placer.policies.placeto import guided_search
 from placer.policies.placeto import sampling
@@ -33,11 +35,13 @@ class ZeroShotConfig:
   """Settings of placing without training.
 
   Attributes:
+    warm_start: whether `zero_shot` also begins with what cheap planners make.
     random_starts: random placements that the search begins with, too.
     most: candidates that are suggested.
     search: the rest.
   """
 
+  warm_start: bool = True
   random_starts: int = 8
   most: int = 8
   search: guided_search.GuidedSearchConfig = guided_search.GuidedSearchConfig()
@@ -63,14 +67,20 @@ def zero_shot(
   """
   if costs is not None:
     problem = dataclasses.replace(problem, costs=costs)
-  return place(
-    weights.pretrained()[0],
-    config_lib.PlacetoConfig(),
-    problem,
-    seed=seed,
-    config=config,
-    sample=pretrained_sampler(),
-  )
+  settings = config_lib.PlacetoConfig()
+  if not config.warm_start:
+    settings = dataclasses.replace(settings, warm_start=())
+  learned_policy.leave_gpus_alone()
+  # Callers may be in the middle of a graph of their own.
+  with tf.init_scope(), tf.device('/CPU:0'):
+    return place(
+      weights.pretrained()[0],
+      settings,
+      problem,
+      seed=seed,
+      config=config,
+      sample=pretrained_sampler(),
+    )
 
 
 def place(
