@@ -35,7 +35,9 @@ class Gradient:
     self._network, self._optimizer, self._clip = network, optimizer, clip
     self._run = self._step
     if traced:
-      self._run = tf.function(self._step, reduce_retracing=True)
+      self._run = tf.function(
+        self._step, reduce_retracing=True, autograph=False
+      )
 
   def __call__(
     self,

@@ -91,4 +91,8 @@ class GuidedMoves:
 
   def _of_sets(self, values: np.ndarray) -> np.ndarray:
     """Means over the groups of each set, `[B, M, D]` of `[B, G, D]`."""
-    return np.matmul(self._shares, values)
+    batch, groups, devices = values.shape
+    # One product of matrices, not B.
+    flat = values.transpose(1, 0, 2).reshape(groups, -1)
+    found = self._shares @ flat.astype(np.float32, copy=False)
+    return found.reshape(-1, batch, devices).transpose(1, 0, 2)

@@ -164,7 +164,10 @@ def draw(
 def sampler(network: Network, *, traced: bool = True):
   """`draw` of a network, as a tf.function if it is to be traced."""
   drawn = functools.partial(draw, network)
-  return tf.function(drawn, reduce_retracing=True) if traced else drawn
+  if not traced:
+    return drawn
+  # Its loops are tf.while_loops; to look for others takes seconds.
+  return tf.function(drawn, reduce_retracing=True, autograph=False)
 
 
 def pad(rows: list[np.ndarray], value: int) -> np.ndarray:

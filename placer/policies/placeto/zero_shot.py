@@ -26,8 +26,8 @@ from placer.policies.placeto import weights
 from placer.policies.placeto import world as world_lib
 
 MOST_GROUPS = 512
-# Above it sweeps take long.
-_MANY_GROUPS = 256
+# Above it there are fewer leaders, in proportion; far above it fewer rounds, too.
+_FEW_GROUPS, _MANY_GROUPS = 128, 256
 
 
 @dataclasses.dataclass(frozen=True)
@@ -145,11 +145,12 @@ def _for_size(
   search: guided_search.GuidedSearchConfig, groups: int
 ) -> guided_search.GuidedSearchConfig:
   """Fewer leaders and rounds where a sweep takes long."""
+  leaders = round(search.leaders * min(_FEW_GROUPS / groups, 1.0))
+  search = dataclasses.replace(search, leaders=max(leaders, 1))
   if groups <= _MANY_GROUPS:
     return search
   return dataclasses.replace(
     search,
-    leaders=max(search.leaders // 4, 1),
     coarse=_shorter(search.coarse),
     fine=_shorter(search.fine),
   )
