@@ -26,7 +26,7 @@ from placer.policies.placeto import weights
 from placer.policies.placeto import world as world_lib
 
 MOST_GROUPS = 512
-# Above it there are fewer leaders, in proportion; far above it fewer rounds, too.
+# Above the first there are fewer leaders, above the second fewer rounds, too.
 _FEW_GROUPS, _MANY_GROUPS = 128, 256
 
 
