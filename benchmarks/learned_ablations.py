@@ -100,7 +100,8 @@ def main(unused_argv: Sequence[str]) -> None:
   runs = learned_table_text.read(file)
   if _RENDER.value:
     target = _RESULTS / 'learned_ablations.md'
-    target.write_text(render(runs))
+    notes = learned_table_text.notes(target)
+    target.write_text(render(runs) + notes)
     print(target)
     return
   keys = ('variant', 'model', 'devices', 'policy', 'seed')

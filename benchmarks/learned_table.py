@@ -175,7 +175,8 @@ def main(unused_argv: Sequence[str]) -> None:
   if _RENDER.value:
     target = _RESULTS / 'learned_table.md'
     target.parent.mkdir(exist_ok=True)
-    target.write_text(learned_table_text.render(runs))
+    notes = learned_table_text.notes(target)
+    target.write_text(learned_table_text.render(runs) + notes)
     print(target)
     return
   done = {(r['model'], r['devices'], r['policy'], r['seed']) for r in runs}

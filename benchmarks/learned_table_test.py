@@ -60,10 +60,18 @@ class LearnedTableTest(absltest.TestCase):
       line for line in text.splitlines() if line.startswith('|')
     ][:3]
     self.assertIn('expert | annealing | seq2seq | new_policy | lower', header)
-    self.assertIn('does not run | 2.0 | 2.5 (3.0) | 2.1 | 1.0 |', row)
+    self.assertIn('does not run | 2.0 | 2.5 (3.0; 2) | 2.1 | 1.0 |', row)
     self.assertIn('| m, k80x2 | 1.250 | 1.050 |', text)
     self.assertIn('| m, k80x2 | seq2seq | 2.000 | 1.000 |', text)
     self.assertIn('| m, k80x2 | 32 of 64, 1 s | 32 of 64, 1 s |', text)
+
+  def test_notes_below_the_tables_are_kept(self):
+    file = pathlib.Path(self.create_tempdir().full_path) / 'table.md'
+    self.assertEqual(learned_table_text.notes(file), '')
+    file.write_text('| old |\n\n## What it says\n\n## More\n')
+    self.assertEqual(
+      learned_table_text.notes(file), '\n## What it says\n\n## More\n'
+    )
 
   def test_a_line_that_was_cut_off_is_left_out(self):
     file = pathlib.Path(self.create_tempdir().full_path) / 'runs'

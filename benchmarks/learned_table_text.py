@@ -26,13 +26,15 @@ _HEAD = """\
 
 Training steps of built-in models in at most 128 groups on simulated K80s,
 roofline costs; milliseconds a step of the best placement, simulated op by op,
-lower is better. With several seeds: the median (worst). `lower_bound` is
-proven for the coarse problem by `placer/policies/lower_bound.py`. Made by
-`python -m benchmarks.learned_table`, then `--render`; the runs, with curves,
-are in `learned_runs.jsonl`. Wall seconds are those of a busy, shared 2-core
-x86 host.
+lower is better. With several seeds: the median (the worst; how many seeds).
+`lower_bound` is proven for the coarse problem by
+`placer/policies/lower_bound.py`. Made by `python -m benchmarks.learned_table`,
+then `--render`; the runs, with curves, are in `learned_runs.jsonl`. Wall
+seconds are those of a busy, shared 2-core x86 host.
 
 """
+# What is written by hand; rendering keeps it.
+_NOTES = '\n## What it says\n'
 # Samples at which curves are shown.
 _CURVE = (64, 128, 256, 512, 1024, 2048, 4096)
 
@@ -82,6 +84,13 @@ def render(runs: Sequence[dict[str, Any]]) -> str:
   return ''.join(parts)
 
 
+def notes(file: pathlib.Path) -> str:
+  """What was written by hand below the tables of a rendered file, or ''."""
+  old = file.read_text() if file.exists() else ''
+  _, marker, written = old.partition(_NOTES)
+  return marker + written
+
+
 def _title(key: tuple[str, str]) -> str:
   return f'{key[0]}, {key[1].removeprefix("simulated:")}'
 
@@ -110,7 +119,9 @@ def _steps(runs, keys, columns) -> list[list[str]]:
       elif len(found) == 1:
         cells.append(f'{found[0]:.1f}')
       else:
-        cells.append(f'{statistics.median(found):.1f} ({max(found):.1f})')
+        cells.append(
+          f'{statistics.median(found):.1f} ({max(found):.1f}; {len(found)})'
+        )
     rows.append([_title(key), *cells])
   return rows
 
