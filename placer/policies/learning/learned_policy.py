@@ -6,11 +6,12 @@
       configs = {'default': Config(), 'paper': Config.paper()}
       def make_learner(cls, problems, config, seed): …       # a classmethod
 
-With costs (`problem.costs`) it first trains in simulation, when it is first
-asked, on a fixed number of samples: equal seeds give equal suggestions however
-busy the host is. Its best candidates are suggested, then it goes on from
-measured times: small proposals, learned from as soon as all of a proposal is
-measured. Without costs it learns from measured trials only.
+With costs (`problem.costs`) it first trains in simulation, on a fixed number of
+samples: equal seeds give equal suggestions however busy the host is. That is
+when it is first asked, or, if it knows something before (`first_candidates`),
+when all of that was taken. Its best candidates are suggested, then it goes on
+from measured times: small proposals, learned from as soon as all of a proposal
+is measured. Without costs it learns from measured trials only.
 
 Measured steps are told to the learner relative to the paired reference, in
 units of its own reference, so what it learned in simulation stays of use.
@@ -77,6 +78,8 @@ class LearnedPolicy(base.Policy):
     self._checkpoint = checkpoint
     self._learner: learner_lib.Learner | None = None
     self._started = False
+    # Until it has trained in simulation.
+    self._trainer: training.Trainer | None = None
     self._updates = 0
     self._queue: list[base.Suggestion] = []
     self._suggested: set[bytes] = set()
@@ -122,6 +125,8 @@ class LearnedPolicy(base.Policy):
       return []
     if not self._started:
       self._start()
+    if not self._queue and self._trainer is not None:
+      self._train()
     if not self._queue and self._learner is not None:
       self._propose()
     taken, self._queue = self._queue[:count], self._queue[count:]
@@ -139,7 +144,7 @@ class LearnedPolicy(base.Policy):
     return self._learn()
 
   def _start(self) -> None:
-    """Makes the learner, if there is a group, and trains it in simulation."""
+    """Makes the learner, if there is a group."""
     self._started = True
     problem = self.problem
     if not problem.num_groups:
@@ -157,7 +162,12 @@ class LearnedPolicy(base.Policy):
     if self._checkpoint is not None:
       self._load(trainer, self._checkpoint)
     self._add(self.first_candidates(self._learner), f'{self.name}, zero-shot')
-    if evaluator is not None and not trainer.samples:
+    self._trainer = trainer
+
+  def _train(self) -> None:
+    """Trains in simulation, if there are costs, and suggests the best."""
+    trainer, self._trainer = self._trainer, None
+    if self.problem.costs is not None and not trainer.samples:
       trainer.run(samples=self._config.pretrain_samples)
     self._updates = trainer.updates
     best = trainer.best[0]
