@@ -35,9 +35,7 @@ class Gradient:
     self._network, self._optimizer, self._clip = network, optimizer, clip
     self._run = self._step
     if traced:
-      self._run = tf.function(
-        self._step, reduce_retracing=True, autograph=False
-      )
+      self._run = tf.function(self._step, reduce_retracing=True)
 
   def __call__(
     self,
