@@ -18,7 +18,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from placer.policies import best_seen
 from placer.policies import group_moves
+from placer.policies import metropolis
 
 Scores = Callable[[np.ndarray], np.ndarray]
 
@@ -111,7 +113,7 @@ class _Annealing:
   def __init__(self, scores, moves, starts, rng, config) -> None:
     self._scores, self._moves, self._rng = scores, moves, rng
     self._config = config
-    self._best = _Best(config.kept)
+    self._best = best_seen.BestSeen(config.kept)
     starts = np.unique(np.stack(starts).astype(np.int32), axis=0)
     values = scores(starts)
     self._best.add(starts, values)
@@ -125,25 +127,22 @@ class _Annealing:
     end = None if config.seconds is None else time.monotonic() + config.seconds
     steps = max(1, self._left // (config.chains * config.rounds))
     for number in range(config.rounds):
-      hot = config.hot * (config.cold / config.hot) ** (
-        number / (config.rounds + 1)
+      hot = metropolis.temperature(
+        config.hot, config.cold, number / (config.rounds + 1)
       )
       if number:
         self._select()
       for step in range(steps):
         if end is not None and time.monotonic() > end:
           return self._best.candidates()
-        self._step(hot * (config.cold / hot) ** (step / steps))
+        self._step(metropolis.temperature(hot, config.cold, step / steps))
     return self._best.candidates()
 
   def _step(self, temperature: float) -> None:
     proposed = self._moves.propose(self._current, self._rng)
     values = self._scores(proposed)
     heat = temperature * max(self._best.value, 1e-30)
-    with np.errstate(invalid='ignore'):
-      worse = np.maximum(values - self._values, 0) / heat
-    accepted = self._rng.random(len(values)) < np.exp(-worse)
-    accepted |= values <= self._values
+    accepted = metropolis.accepted(values, self._values, heat, self._rng)
     better = values < self._best.bar
     if better.any():
       self._best.add(proposed[better], values[better])
@@ -158,36 +157,3 @@ class _Annealing:
     for turn, row in enumerate(worst.tolist()):
       self._current[row] = kept[turn % min(len(kept), 4)]
     self._values[worst] = self._scores(self._current[worst])
-
-
-class _Best:
-  """The best different candidates seen.
-
-  Attributes:
-    bar: the score that a candidate has to be below to get in.
-    value: the best score.
-  """
-
-  def __init__(self, most: int) -> None:
-    self._most = most
-    self._seen: dict[bytes, tuple[float, np.ndarray]] = {}
-    self.bar = self.value = np.inf
-
-  def add(self, candidates: np.ndarray, values: np.ndarray) -> None:
-    order = np.argsort(values, kind='stable')[: self._most]
-    for row in order.tolist():
-      candidate = candidates[row]
-      self._seen[candidate.tobytes()] = (float(values[row]), candidate.copy())
-    if len(self._seen) > 2 * self._most or self.bar == np.inf:
-      self._trim()
-    self.value = min(self.value, float(values.min(initial=np.inf)))
-
-  def candidates(self) -> list[np.ndarray]:
-    self._trim()
-    return [candidate for _, candidate in self._seen.values()]
-
-  def _trim(self) -> None:
-    kept = sorted(self._seen.items(), key=lambda item: item[1][0])
-    self._seen = dict(kept[: self._most])
-    if len(self._seen) == self._most:
-      self.bar = list(self._seen.values())[-1][0]

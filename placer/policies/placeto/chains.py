@@ -17,6 +17,7 @@ import dataclasses
 
 import numpy as np
 
+from placer.policies import metropolis
 from placer.policies.placeto import guided_moves
 
 
@@ -95,8 +96,7 @@ class Chains:
       heat: the temperature, in the unit of scores, positive.
       rng: of what is accepted.
     """
-    worse = np.maximum(values - self.values, 0) / heat
-    accepted = rng.random(len(values)) < np.exp(-worse)
+    accepted = metropolis.accepted(values, self.values, heat, rng)
     self.current = np.where(accepted[:, np.newaxis], proposed, self.current)
     self.values = np.where(accepted, values, self.values)
     self.move += 1

@@ -25,8 +25,9 @@ from collections.abc import Callable
 import numpy as np
 import tensorflow as tf
 
+from placer.policies import best_seen
 from placer.policies import group_moves
-from placer.policies.placeto import archive as archive_lib
+from placer.policies import metropolis
 from placer.policies.placeto import chains
 from placer.policies.placeto import environment
 from placer.policies.placeto import graph_batch
@@ -34,6 +35,8 @@ from placer.policies.placeto import guided_moves
 from placer.policies.placeto import sampling
 from placer.policies.placeto import world as world_lib
 
+# Of the best states of a stage; the next begins with them.
+_KEPT = 64
 Score = Callable[[np.ndarray], np.ndarray]
 Watch = Callable[[np.ndarray, np.ndarray], None]
 
@@ -142,31 +145,32 @@ class GuidedSearch:
     objective = self._world.objective
     coarse = self._stage(self._config.coarse, objective.seconds, starts)
     if not objective.is_coarse:
-      return coarse.best(count)[0]
+      return _best(coarse, count)
     fine = self._config.fine
     moves = self._config.fine_visits / max(objective.visits, 1)
     moves /= fine.rounds * self._config.leaders * len(self._config.temperatures)
     fine = dataclasses.replace(fine, moves=int(min(fine.moves, moves)))
     if not fine.moves:
       fine = dataclasses.replace(fine, rounds=0)
-    starts = coarse.best(64)[0]
-    return self._stage(fine, objective.seconds_op_by_op, starts).best(count)[0]
+    starts = _best(coarse, _KEPT)
+    found = self._stage(fine, objective.seconds_op_by_op, starts)
+    return _best(found, count)
 
   def _stage(
     self, stage: Stage, score: Score, starts: np.ndarray
-  ) -> archive_lib.Archive:
+  ) -> best_seen.BestSeen:
     """The best of some rounds."""
     score = self._watched(score)
-    archive = archive_lib.Archive()
+    best = best_seen.BestSeen(_KEPT)
     starts = np.unique(starts, axis=0).astype(np.int32)
-    archive.add(starts, score(starts))
+    best.add(starts, score(starts))
     for number in range(stage.rounds):
-      hot = stage.hot * (stage.cold / stage.hot) ** (
-        number / (stage.rounds + 1)
+      hot = metropolis.temperature(
+        stage.hot, stage.cold, number / (stage.rounds + 1)
       )
       order = self._config.orders[number % len(self._config.orders)]
-      self._round(dataclasses.replace(stage, hot=hot), score, archive, order)
-    return archive
+      self._round(dataclasses.replace(stage, hot=hot), score, best, order)
+    return best
 
   def _watched(self, score: Score) -> Score:
     if self._watch is None:
@@ -179,30 +183,32 @@ class GuidedSearch:
 
     return watched
 
-  def _round(self, stage: Stage, score: Score, archive, kind: str) -> None:
-    leaders = archive.best(self._config.leaders)[0]
+  def _round(self, stage: Stage, score: Score, best, kind: str) -> None:
+    leaders = _best(best, self._config.leaders)
     current, values, log_probs = self._sweep(
-      leaders, kind, stage.every, score, archive
+      leaders, kind, stage.every, score, best
     )
     walk = chains.Chains.begin(
       self._moves, current, values, log_probs, stage.moves, self._rng
     )
     least = max(values.min(), 1e-30)
     while not walk.is_over:
-      heat = stage.hot * (stage.cold / stage.hot) ** (walk.move / stage.moves)
+      heat = metropolis.temperature(
+        stage.hot, stage.cold, walk.move / stage.moves
+      )
       proposed = walk.propose(self._moves, self._config.unguided, self._rng)
       found = score(proposed)
-      archive.add(proposed, found)
+      best.add(proposed, found)
       walk.accept(proposed, found, heat * least, self._rng)
 
-  def _sweep(self, leaders, kind, every, score, archive):
+  def _sweep(self, leaders, kind, every, score, seen):
     """Where chains begin `[B, G]`, its score `[B]`, log-probs `[B, G, D]`."""
     start, order, actions, policy = self._episodes(leaders, kind)
     states = environment.placements(start, order, actions)
     is_new = environment.changes(states, every)
     values = np.full(is_new.shape, np.inf)
     values[is_new] = score(states[is_new])
-    archive.add(states[is_new], values[is_new])
+    seen.add(states[is_new], values[is_new])
     rows, best = np.arange(len(states)), values.argmin(axis=1)
     log_probs = np.empty_like(policy)
     np.put_along_axis(log_probs, order[..., np.newaxis], policy, axis=1)
@@ -226,3 +232,8 @@ class GuidedSearch:
     return [
       value.numpy().reshape(-1, *value.shape[2:].as_list()) for value in fields
     ]
+
+
+def _best(seen: best_seen.BestSeen, count: int) -> np.ndarray:
+  """int32 `[K, G]`, K <= count, the best first."""
+  return np.stack(seen.candidates()[:count])

@@ -1,4 +1,4 @@
-"""Tests of guided_search.py, guided_moves.py, chains.py and archive.py."""
+"""Tests of guided_search.py, guided_moves.py and chains.py."""
 
 import dataclasses
 
@@ -8,7 +8,6 @@ from absl.testing import absltest
 from hypothesis import strategies as st
 
 from placer.policies import group_moves
-from placer.policies.placeto import archive
 from placer.policies.placeto import chains
 from placer.policies.placeto import config
 from placer.policies.placeto import guided_moves
@@ -78,16 +77,6 @@ class GuidedMovesTest(absltest.TestCase):
     walk.accept(1 - rows, np.array([0.9, 2.0]), 0.01, rng)
     np.testing.assert_array_equal(walk.current, [1 - rows[0], rows[1]])
     np.testing.assert_array_equal(walk.values, [0.9, 1.0])
-
-
-class ArchiveTest(absltest.TestCase):
-  def test_keeps_the_best_different_ones(self):
-    kept = archive.Archive(most=3)
-    for value in (5, 3, 9, 1, 4, 1, 8):
-      kept.add(np.full((1, 2), value, np.int32), np.array([value]))
-    rows, values = kept.best(10)
-    np.testing.assert_array_equal(values, [1, 3, 4])
-    np.testing.assert_array_equal(rows[:, 0], [1, 3, 4])
 
 
 class GuidedSearchTest(absltest.TestCase):
