@@ -24,12 +24,13 @@ import json
 import os
 import platform
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from absl import app
 from absl import flags
 
+from benchmarks import fidelity_placements
 from benchmarks import fidelity_report
 from placer.cli import builtin_models
 from placer.core import placement_problem
@@ -42,7 +43,6 @@ from placer.measurers import session_options
 from placer.policies import calibration
 from placer.policies import correction
 from placer.policies import registry
-from placer.policies.heuristics import annealing
 from placer.problems import build
 from placer.problems import costs
 from placer.problems import profiled_costs
@@ -58,17 +58,6 @@ MODELS = (
   ('transformer', False),
   ('mixture_of_experts', False),
 )
-_PLANNERS = (
-  'expert',
-  'm_topo',
-  'm_etf',
-  'm_sct',
-  'heft',
-  'scotch',
-  'metis',
-  'round_robin',
-)
-_ANNEALED = 6
 _PROBES = 6
 _PROBE_SEED = 1
 _SESSIONS = 2
@@ -105,70 +94,6 @@ def main(unused_argv: Sequence[str]) -> None:
       file.write(fidelity_report.plot(rows))
 
 
-def placements(
-  problem: placement_problem.PlacementProblem,
-  count: int,
-  excluded: Sequence[np.ndarray] = (),
-) -> Iterator[tuple[str, np.ndarray]]:
-  """Different legal placements, none of which is a single device.
-
-  Args:
-    problem: with costs.
-    count: how many.
-    excluded: int32 `[G]` each, other placements that are left out.
-
-  Yields:
-    (label, int32 `[G]`).
-  """
-  seen = {
-    suggestion.candidate.tobytes()
-    for suggestion in registry.make('single_device', problem).suggest(64)
-  }
-  seen.update(row.tobytes() for row in excluded)
-  left = min(count, 2 ** (problem.num_groups - 1))
-  for label, candidate in _any_placements(problem):
-    candidate = placement_problem.nearest_legal(candidate, problem.allowed)
-    if candidate.tobytes() not in seen:
-      seen.add(candidate.tobytes())
-      yield label, candidate
-      left -= 1
-    if not left:
-      return
-
-
-def _any_placements(problem):
-  for name in _PLANNERS:
-    for suggestion in registry.make(name, problem).suggest(1):
-      yield name, suggestion.candidate
-  for seed in range(_ANNEALED):
-    yield f'annealing {seed}', _annealed(problem, seed)
-  yield from _random_placements(problem, np.random.default_rng(0))
-
-
-def _annealed(problem, seed: int) -> np.ndarray:
-  """Of a short search: good, but each in its own way."""
-  policy = annealing.Annealing(
-    problem,
-    seed=seed,
-    config=annealing.AnnealingConfig(
-      visits=2e6 * (1 + seed % _ANNEALED), min_evaluations=200, full_visits=0
-    ),
-  )
-  return policy.suggest(1)[0].candidate
-
-
-def _random_placements(problem, rng) -> Iterator[tuple[str, np.ndarray]]:
-  """Without end: splits at random cuts, and uniformly random ones."""
-  groups, devices = problem.num_groups, len(problem.devices)
-  for index in itertools.count():
-    if index % 2:
-      yield f'random {index}', rng.integers(0, devices, groups)
-    else:
-      cuts = np.sort(rng.integers(0, groups, rng.integers(1, 10)))
-      part = np.searchsorted(cuts, np.arange(groups), side='right')
-      yield f'cuts {index}', (part + rng.integers(devices)) % devices
-
-
 def _measure(name: str, training: bool, done: set[tuple[str, int]]) -> None:
   path = builtin_models.path_of(name, training=training, batch_size=None)
   imported = importers_base.load(path)
@@ -193,7 +118,9 @@ def _measure(name: str, training: bool, done: set[tuple[str, int]]) -> None:
       correction.fit(each, each.costs, fitted) for each in (problem, roofline)
     ]
     print(name, models[0].links, flush=True)
-    chosen = list(placements(problem, _FLAGS.placements, probes))
+    chosen = list(
+      fidelity_placements.placements(problem, _FLAGS.placements, probes)
+    )
     for session, (label, candidate) in itertools.product(
       range(_SESSIONS), chosen
     ):
@@ -229,9 +156,11 @@ def _fitted(problem, measurer):
 def _probes(problem) -> dict[str, np.ndarray]:
   """What is measured to fit: half random, half as a search would find them."""
   rng = np.random.default_rng(_PROBE_SEED)
-  found = dict(itertools.islice(_random_placements(problem, rng), _PROBES // 2))
+  found = dict(
+    itertools.islice(fidelity_placements.random(problem, rng), _PROBES // 2)
+  )
   for seed in range(_PROBES - len(found)):
-    found[f'probe {seed}'] = _annealed(problem, 100 + seed)
+    found[f'probe {seed}'] = fidelity_placements.annealed(problem, 100 + seed)
   return {
     label: placement_problem.nearest_legal(row, problem.allowed)
     for label, row in found.items()

@@ -2,8 +2,8 @@
 
     python -m benchmarks.memory_benchmark --models=nasnet_mobile,transformer
 
-For each model: a profile, and then `--placements` placements (those of
-`benchmarks/fidelity.py`), of each of which `_STEPS` steps are traced. Peaks of
+For each model: a profile, and then `--placements` placements (see
+`fidelity_placements.py`), of each of which `_STEPS` steps are traced. Peaks of
 all devices that hold anything are compared with the prediction:
 
   a step    the peak of one traced step, the runtime's own figure;
@@ -25,6 +25,7 @@ from absl import flags
 from tensorflow.core.protobuf import config_pb2
 
 from benchmarks import fidelity
+from benchmarks import fidelity_placements
 from placer.cli import builtin_models
 from placer.devices import cores
 from placer.devices import target
@@ -105,7 +106,9 @@ def _peaks(name: str, training: bool) -> tuple[np.ndarray, np.ndarray]:
       problem, measurer.measure_links(), measurer.profile(problem)
     )
     candidates, measured = [], []
-    for _, candidate in fidelity.placements(problem, _FLAGS.placements):
+    for _, candidate in fidelity_placements.placements(
+      problem, _FLAGS.placements
+    ):
       traces = measurer.trace(problem, candidate, steps=_STEPS)
       candidates.append(candidate)
       measured.append([_of_trace(t, problem.devices.names) for t in traces])

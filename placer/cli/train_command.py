@@ -21,7 +21,6 @@ the same command is run again; with a larger budget a finished one goes on, too.
 
 import contextlib
 import dataclasses
-import glob
 import json
 import os
 import pathlib
@@ -31,10 +30,10 @@ from typing import Any
 from absl import flags
 
 from placer.cli import graph_flags
-from placer.cli import job as job_lib
 from placer.cli import paths
 from placer.cli import policy_flags
 from placer.cli import run_flags
+from placer.cli import training_graphs
 from placer.core import errors
 from placer.policies import registry
 from placer.reports import training_progress
@@ -101,18 +100,6 @@ def _define_budget(values: flags.FlagValues) -> None:
   )
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class _Graphs:
-  """What is learned: P titles and jobs."""
-
-  titles: list[str]
-  jobs: list[job_lib.Job]
-
-  @property
-  def problems(self) -> list[Any]:
-    return [job.problem for job in self.jobs]
-
-
 def run(values: flags.FlagValues, command: Sequence[str]) -> int:
   """Runs the command.
 
@@ -133,7 +120,7 @@ def run(values: flags.FlagValues, command: Sequence[str]) -> int:
       f'{", ".join(policy_flags.learned_names())}.'
     )
   config = kind.configs[values.config]
-  graphs = _load(values, kind)
+  graphs = training_graphs.load(values, kind)
   folder = _folder(values, graphs)
   with _evaluator(values, graphs) as (graphs, evaluator, reference):
     learner = kind.make_learner(graphs.problems, config, values.seed, reference)
@@ -143,38 +130,9 @@ def run(values: flags.FlagValues, command: Sequence[str]) -> int:
   return 0
 
 
-def _load(values: flags.FlagValues, kind) -> _Graphs:
-  if not values.graphs:
-    return _Graphs([graph_flags.title(values)], [job_lib.load(values)])
-  if values.graph or values.model:
-    raise errors.UsageError(
-      'Pass one of --graphs=PATTERN, --graph=FILE and --model=NAME.'
-    )
-  files = sorted(glob.glob(paths.user_path(values.graphs)))
-  if not files:
-    raise errors.UsageError(
-      f"--graphs={values.graphs} matches no file. Quote it: --graphs='dir/*'."
-    )
-  if len(files) > 1 and not kind.supports_many_graphs:
-    many = [
-      name
-      for name in policy_flags.learned_names()
-      if registry.get(name).supports_many_graphs
-    ]
-    raise errors.UsageError(
-      f'--policy={kind.name} learns one graph; --graphs={values.graphs} '
-      f'matches {len(files)}. Several take: {", ".join(many) or "none"}.'
-    )
-  titles, jobs = [], []
-  for file in files:
-    values.graph = file
-    titles.append(graph_flags.title(values))
-    jobs.append(job_lib.load(values))
-  values.graph = None
-  return _Graphs(titles, jobs)
-
-
-def _folder(values: flags.FlagValues, graphs: _Graphs) -> pathlib.Path:
+def _folder(
+  values: flags.FlagValues, graphs: training_graphs.TrainingGraphs
+) -> pathlib.Path:
   what = graphs.titles[0] if len(graphs.titles) == 1 else 'graphs'
   chosen = values.output_dir or os.path.join(
     'placer_output', f'train-{values.policy}-{what}'
@@ -190,7 +148,9 @@ def _folder(values: flags.FlagValues, graphs: _Graphs) -> pathlib.Path:
 
 
 @contextlib.contextmanager
-def _evaluator(values: flags.FlagValues, graphs: _Graphs) -> Iterator[Any]:
+def _evaluator(
+  values: flags.FlagValues, graphs: training_graphs.TrainingGraphs
+) -> Iterator[Any]:
   """(graphs with costs, evaluator, reference seconds of each graph).
 
   Costs are profiled on real devices, as `place` does; see `--evaluate`.
@@ -200,9 +160,7 @@ def _evaluator(values: flags.FlagValues, graphs: _Graphs) -> Iterator[Any]:
   from placer.policies.learning import evaluation
 
   if values.evaluate == 'simulator':
-    graphs = _Graphs(
-      graphs.titles, [_with_costs(values, job) for job in graphs.jobs]
-    )
+    graphs = graphs.with_profiled_costs(values)
     evaluator = evaluation.Simulated(graphs.problems)
     yield (
       graphs,
@@ -224,16 +182,8 @@ def _evaluator(values: flags.FlagValues, graphs: _Graphs) -> Iterator[Any]:
     measured = measured_evaluator.MeasuredEvaluator(
       job.problem, measurer, values.steps
     )
-    graphs = _Graphs(graphs.titles, [job])
+    graphs = dataclasses.replace(graphs, jobs=[job])
     yield graphs, measured, [measured.reference_seconds]
-
-
-def _with_costs(values: flags.FlagValues, job: job_lib.Job) -> job_lib.Job:
-  if job.is_simulated:
-    return job
-  print(f'Profiling {values.devices}', flush=True)
-  with job.measurer(values, '') as measurer:
-    return job.with_costs(measurer)
 
 
 def _train(values, config, learner, evaluator, graphs, folder):

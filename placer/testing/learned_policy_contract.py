@@ -11,12 +11,8 @@ seconds for each of the many small problems.
 """
 
 import dataclasses
-import os
 import pathlib
-import signal
-import subprocess
 import sys
-import time
 from typing import Any
 
 import numpy as np
@@ -28,6 +24,7 @@ from placer.policies.learning import evaluation
 from placer.policies.learning import policy_gradient
 from placer.policies.learning import training
 from placer.testing import fake_measurer
+from placer.testing import killed_training
 from placer.testing import known_optima
 from placer.testing import policy_contract
 from placer.testing import problems
@@ -35,8 +32,6 @@ from placer.testing import problems
 _SAMPLES = 4096
 _SEEDS = 5
 _UPDATES = 8
-# Not a multiple of what a checkpoint is written after.
-_CHILD_UPDATES = 5
 
 
 class LearnedPolicyContract(policy_contract.PolicyContract):
@@ -182,20 +177,11 @@ class LearnedPolicyContract(policy_contract.PolicyContract):
     folder = pathlib.Path(self.create_tempdir().full_path)
     whole, killed = folder / 'whole', folder / 'killed'
     self.train(problem, whole)
-    child = subprocess.Popen(
-      [sys.executable, '-P', _file_of(type(self)), f'--child={killed}'],
-      env={**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, sys.path))},
-      stdout=subprocess.DEVNULL,
-      stderr=subprocess.DEVNULL,
-    )
-    curve = killed / 'curve.jsonl'
-    while child.poll() is None:
-      if curve.exists() and curve.read_text().count('\n') == _CHILD_UPDATES:
-        child.send_signal(signal.SIGKILL)
-      time.sleep(0.05)
-    self.assertEqual(child.wait(), -signal.SIGKILL)
+    killed_training.run_and_kill(_file_of(type(self)), killed)
     self.train(problem, killed)
-    self.assertEqual(curve.read_text(), (whole / 'curve.jsonl').read_text())
+    self.assertEqual(
+      (killed / 'curve.jsonl').read_text(), (whole / 'curve.jsonl').read_text()
+    )
 
   def test_a_checkpoint_of_another_configuration_is_refused(self):
     problem, _ = known_optima.cases()['chain']
@@ -239,25 +225,13 @@ def run_child(test_case: type[LearnedPolicyContract]) -> bool:
   Returns:
     Whether this process is the one that is to be killed.
   """
-  start = '--child='
-  folders = [arg for arg in sys.argv if arg.startswith(start)]
-  if not folders:
+  folder = killed_training.child_folder()
+  if folder is None:
     return False
   tf.config.run_functions_eagerly(True)
   problem, _ = known_optima.cases()['fork-join']
-  test_case.train(
-    problem,
-    pathlib.Path(folders[0].removeprefix(start)),
-    on_update=_wait_to_be_killed,
-  )
+  test_case.train(problem, folder, on_update=killed_training.wait_to_be_killed)
   return True
-
-
-def _wait_to_be_killed(line, seconds_left) -> None:
-  del seconds_left
-  if line['update'] == _CHILD_UPDATES:
-    while True:
-      time.sleep(1)
 
 
 def _file_of(test_case: type) -> str:

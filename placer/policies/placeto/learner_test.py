@@ -1,12 +1,7 @@
 """Tests of learner.py: it learns, it resumes to the bit, it measures few."""
 
 import dataclasses
-import os
 import pathlib
-import signal
-import subprocess
-import sys
-import time
 
 import numpy as np
 import tensorflow as tf
@@ -18,6 +13,7 @@ from placer.policies.learning import evaluation
 from placer.policies.learning import training
 from placer.policies.placeto import config
 from placer.policies.placeto import learner
+from placer.testing import killed_training
 from placer.testing import problems
 
 _TINY = config.PlacetoConfig(
@@ -34,10 +30,6 @@ _TINY = config.PlacetoConfig(
   learning_rate_last=1e-3,
   pretrained=False,
 )
-# A run in a process of its own is killed after so many updates; neither of a
-# checkpoint nor of a round the last.
-_KILLED_AFTER = 5
-_CHILD = '--child='
 
 
 def _with_costs(problem):
@@ -67,12 +59,6 @@ def _trainer(graphs, settings=_TINY, folder=None, seed=0, on_update=None):
     checkpoint_updates=3,
     on_update=on_update,
   )
-
-
-def _wait_to_be_killed(line, seconds_left) -> None:
-  del seconds_left
-  while line['update'] >= _KILLED_AFTER:
-    time.sleep(1)
 
 
 class PlacetoLearnerTest(absltest.TestCase):
@@ -126,22 +112,13 @@ class PlacetoLearnerTest(absltest.TestCase):
     folder = pathlib.Path(self.create_tempdir().full_path)
     whole, killed = folder / 'whole', folder / 'killed'
     _trainer(_graphs(), folder=whole).run(samples=200)
-    child = subprocess.Popen(
-      [sys.executable, '-P', __file__, f'{_CHILD}{killed}'],
-      env={**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, sys.path))},
-      stdout=subprocess.DEVNULL,
-      stderr=subprocess.DEVNULL,
-    )
-    curve = killed / 'curve.jsonl'
-    while child.poll() is None:
-      if curve.exists() and curve.read_text().count('\n') == _KILLED_AFTER:
-        child.send_signal(signal.SIGKILL)
-      time.sleep(0.05)
-    self.assertEqual(child.wait(), -signal.SIGKILL)
+    killed_training.run_and_kill(__file__, killed)
     resumed = _trainer(_graphs(), folder=killed)
-    self.assertBetween(resumed.updates, 1, _KILLED_AFTER)
+    self.assertBetween(resumed.updates, 1, killed_training.KILLED_AFTER)
     resumed.run(samples=200)
-    self.assertEqual(curve.read_text(), (whole / 'curve.jsonl').read_text())
+    self.assertEqual(
+      (killed / 'curve.jsonl').read_text(), (whole / 'curve.jsonl').read_text()
+    )
 
   def test_refuses_a_checkpoint_of_another_configuration(self):
     folder = self.create_tempdir().full_path
@@ -200,12 +177,12 @@ class PlacetoLearnerTest(absltest.TestCase):
 
 
 if __name__ == '__main__':
-  folders = [a for a in sys.argv if a.startswith(_CHILD)]
-  if folders:
+  child = killed_training.child_folder()
+  if child:
     _trainer(
       _graphs(),
-      folder=folders[0].removeprefix(_CHILD),
-      on_update=_wait_to_be_killed,
+      folder=child,
+      on_update=killed_training.wait_to_be_killed,
     ).run(samples=200)
   else:
     absltest.main()
