@@ -24,6 +24,8 @@ Letters: `N` ops, `T` tensors, `D` devices.
   threaded: bool `[D]`, whether ops run in the order, and take memory at the
     time, of TensorFlow's executor with more threads than slots; see
     `simulation/simulator.py`.
+  slice_seconds: float64 `[D]`, how long an op has a slot before another one
+    that waits has its turn; inf where ops run to their end.
   memory_bytes: int64 `[D]`, the limit, or `NO_LIMIT`.
 
 Invariants, checked on construction: shapes agree, nothing is negative or NaN,
@@ -68,6 +70,7 @@ class CostModel:
   host_links: link_costs.LinkCosts
   concurrency: np.ndarray
   threaded: np.ndarray
+  slice_seconds: np.ndarray
   memory_bytes: np.ndarray
 
   def __post_init__(self) -> None:
@@ -83,12 +86,15 @@ class CostModel:
       ('tensor_sends', (tensors,)),
       ('concurrency', (devices,)),
       ('threaded', (devices,)),
+      ('slice_seconds', (devices,)),
       ('memory_bytes', (devices,)),
     ):
       _check(name, getattr(self, name), shape)
     for name in ('op_runs', 'tensor_sends', 'concurrency'):
       if (getattr(self, name) < 1).any():
         raise ValueError(f'{name} must be at least 1.')
+    if not (self.slice_seconds > 0).all():
+      raise ValueError('slice_seconds must be positive; inf for no slices.')
     for name in ('links', 'host_links'):
       shape = getattr(self, name).channel.shape
       if shape != (devices, devices):
@@ -139,6 +145,7 @@ def build(
   host_output: np.ndarray | bool = False,
   concurrency: np.ndarray | int = 1,
   threaded: np.ndarray | bool = False,
+  slice_seconds: np.ndarray | float = np.inf,
 ) -> CostModel:
   """A CostModel with defaults for all that is not known.
 
@@ -154,6 +161,7 @@ def build(
     host_output: bool `[T, D]`, or one for all.
     concurrency: int `[D]`, or one for all.
     threaded: bool `[D]`, or one for all.
+    slice_seconds: float `[D]`, or one for all.
 
   Returns:
     The CostModel; buffers are shared as TensorFlow's kernels do.
@@ -188,6 +196,7 @@ def build(
     host_links=host_links or links,
     concurrency=_full(concurrency, (count,), np.int64),
     threaded=_full(threaded, (count,), bool),
+    slice_seconds=_full(slice_seconds, (count,), np.float64),
     memory_bytes=np.array(
       [NO_LIMIT if limit is None else limit for limit in limits], np.int64
     ),

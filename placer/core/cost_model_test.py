@@ -79,6 +79,7 @@ class CostModelTest(absltest.TestCase):
       ({'gap_seconds': np.zeros(4)}, 'gap_seconds has shape'),
       ({'op_runs': np.zeros(4, int)}, 'op_runs must be at least 1'),
       ({'concurrency': np.zeros(2, int)}, 'concurrency must be at least 1'),
+      ({'slice_seconds': np.zeros(2)}, 'slice_seconds must be positive'),
       ({'shares_tensor': np.full(4, 7)}, 'index of a tensor, or -1'),
       ({'shares_tensor': np.array([-1, 0, -1, -1])}, 'no resident_bytes'),
       ({'memory_bytes': np.zeros(3, int)}, 'memory_bytes has shape'),

@@ -91,13 +91,3 @@ class Schedule:
   def step_time_seconds(self) -> float | None:
     """The step, or None where the placement does not run."""
     return self.unbounded_seconds if self.ok else None
-
-  @property
-  def busy_seconds(self) -> np.ndarray:
-    """float64 `[D]`: time that each device spends on ops and services."""
-    count = len(self.peak_bytes)
-    ops = self.op_end_seconds - self.op_start_seconds
-    services = self.service_end_seconds - self.service_start_seconds
-    return np.bincount(self.op_device, ops, minlength=count) + np.bincount(
-      self.service_device, services, minlength=count
-    )

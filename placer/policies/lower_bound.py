@@ -3,7 +3,8 @@
     up to 4,096 placements                  all are simulated
     larger: windows (`window_bounds.py`), then, with a known placement, branch
       and bound over where groups are (`assignment_bound.py`); then CP-SAT
-      (`schedule_program.py`) for up to 64 groups of 600 ops
+      (`schedule_program.py`) for up to 64 groups of 600 ops that run to their
+      end
     very large                              critical path and work
 
 each for a part of the time; what proved most is the bound. To bound a search on
@@ -94,7 +95,14 @@ def lower_bound(
   )
   left = seconds * (1 - _PART_OF_WINDOWS - _PART_OF_BRANCHES)
   is_proved = bound.seconds * _ROUNDING**2 >= step
-  if is_proved or is_too_large(graph) or left < _LEAST_SECONDS_OF_PROGRAM:
+  # In the program ops run to their end.
+  takes_turns = np.isfinite(costs.slice_seconds).any()
+  if (
+    is_proved
+    or takes_turns
+    or is_too_large(graph)
+    or left < _LEAST_SECONDS_OF_PROGRAM
+  ):
     return bound
   try:
     solution = schedule_program.solve(

@@ -5,8 +5,9 @@ The Trace Event Format's JSON object: `traceEvents`, `displayTimeUnit` and
 
   a process a device, in the order of `--devices`, with
     a row a slot: ops ('X', category 'op') and, in 'send' and 'receive'
-      category, services, the device being busy with a transfer; a device with
-      several slots has several rows, and nothing overlaps in one;
+      category, services, the device being busy with a transfer; where there
+      are several slots, or ops take turns, there are several rows, and nothing
+      overlaps in one;
     a counter 'memory', bytes in use;
     a mark at its peak, with the largest holders.
   a last process 'transfers', with rows for each pair of devices: transfers

@@ -8,7 +8,7 @@ op or signal, then the device. All this is in one integer:
 
 from placer.simulation import compiled
 
-OP_ENDS, SLOT_FREES, ARRIVES, SENT, RECEIVED = range(5)
+OP_ENDS, SLOT_FREES, ARRIVES, SENT, RECEIVED, SLICE_ENDS = range(6)
 MAX_DEVICES = 1 << 16
 
 _KIND_SHIFT = 56

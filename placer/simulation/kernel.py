@@ -70,6 +70,7 @@ def _place(step, state, candidate):
     device = candidate[start.group]
     state.ops[op].device = device
     state.ops[op].waits = start.num_inputs
+    state.left_seconds[op] = 0.0
     state.devices[device].live_bytes += start.persistent_bytes
   for device in range(step.devices.shape[0]):
     state.devices[device].peak_bytes = state.devices[device].live_bytes
@@ -111,6 +112,9 @@ def _handle(step, state, key, now):
   is_there = kind == event_queue.RECEIVED
   if kind == event_queue.OP_ENDS:
     _end_op(step, state, index, device, now)
+  elif kind == event_queue.SLICE_ENDS:
+    state.devices[device].busy -= 1
+    ready_queue.add(state, index, device)
   elif kind == event_queue.ARRIVES:
     is_there = not _arrive(step, state, index, device, now)
   else:
@@ -135,23 +139,33 @@ def _fill_slots(step, state, device, now):
     if queue.first_service >= 0:
       transfers.start_service(step, state, device, now)
     elif queue.num_ready > 0:
-      op = ready_queue.take(state, device)
-      cost = step.op_costs[op, device]
-      if state.op_start_seconds.shape[0]:
-        state.op_start_seconds[op] = now
-      if not step.devices[device].threaded:
-        queue.live_bytes += cost.start_bytes
-        queue.peak_bytes = max(queue.peak_bytes, queue.live_bytes)
-      event_log.note(state, records.OP_STARTS, op, device, now)
-      event_queue.push(
-        state,
-        now + cost.seconds,
-        event_queue.OP_ENDS,
-        event_queue.place(op, device),
-      )
+      _run_op(step, state, ready_queue.take(state, device), device, now)
     else:
       break
     queue.busy += 1
+
+
+@compiled.inlined
+def _run_op(step, state, op, device, now):
+  """Runs an op to its end, or for a slice."""
+  cost, limit = step.op_costs[op, device], step.devices[device].slice_seconds
+  seconds, kind, is_new = cost.seconds, event_queue.OP_ENDS, True
+  if limit < seconds < np.inf and not state.ready.shape[1]:
+    left = state.left_seconds[op]
+    if left > 0:
+      seconds, is_new = left, False
+    state.left_seconds[op] = max(seconds - limit, 0.0)
+    if limit < seconds:
+      seconds, kind = limit, event_queue.SLICE_ENDS
+  if is_new:
+    if state.op_start_seconds.shape[0]:
+      state.op_start_seconds[op] = now
+    if not step.devices[device].threaded:
+      queue = state.devices[device]
+      queue.live_bytes += cost.start_bytes
+      queue.peak_bytes = max(queue.peak_bytes, queue.live_bytes)
+    event_log.note(state, records.OP_STARTS, op, device, now)
+  event_queue.push(state, now + seconds, kind, event_queue.place(op, device))
 
 
 @compiled.inlined

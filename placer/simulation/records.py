@@ -29,6 +29,7 @@ order of their ops, those of an op by its outputs, its control signal last. A
   targets: int32 `[D]`, scratch.
   events: EVENT, a binary heap.
   num_events: int64 `[1]`.
+  left_seconds: float64 `[N]`, what is left of an op that has had slices.
   rank: int32 `[N]`, the place of each op in the order of priority.
   ranked: int32 `[N]`, its inverse.
   ready: int32 `[D, N]`, a binary heap of ranks for each device; `[D, 0]`
@@ -92,7 +93,12 @@ LINK = np.dtype(
   align=True,
 )
 DEVICE = np.dtype(
-  [('concurrency', 'i8'), ('threaded', 'i8'), ('memory_bytes', 'i8')],
+  [
+    ('concurrency', 'i8'),
+    ('threaded', 'i8'),
+    ('slice_seconds', 'f8'),
+    ('memory_bytes', 'i8'),
+  ],
   align=True,
 )
 
@@ -171,6 +177,7 @@ class State(NamedTuple):
   targets: np.ndarray
   events: np.ndarray
   num_events: np.ndarray
+  left_seconds: np.ndarray
   rank: np.ndarray
   ranked: np.ndarray
   ready: np.ndarray

@@ -23,7 +23,7 @@ from placer.simulation import reference_queue
 from placer.simulation import reference_signals
 from placer.simulation import simulation_batch
 
-_OP_ENDS, _SLOT_FREES, _ARRIVES, _SENT, _RECEIVED = range(5)
+_OP_ENDS, _SLOT_FREES, _ARRIVES, _SENT, _RECEIVED, _SLICE_ENDS = range(6)
 
 
 class Reference:
@@ -76,6 +76,8 @@ class _Step:
     self.waits = [len(signals) for signals in reference.signals.inputs]
     self.events = []
     self.ready = reference_queue.ReadyQueues(count, priority)
+    self.has_slices = priority is None
+    self.left = {}
     self.services = [collections.deque() for _ in range(count)]
     self.busy = [0] * count
     self.channel_free = collections.defaultdict(float)
@@ -98,6 +100,9 @@ class _Step:
       now, kind, index, device = heapq.heappop(self.events)
       if kind == _OP_ENDS:
         self.end_op(index, device, now)
+      elif kind == _SLICE_ENDS:
+        self.ready.add(index, device)
+        self.busy[device] -= 1
       elif kind == _ARRIVES:
         self.arrive(index, device, now)
       elif kind == _SENT:
@@ -123,17 +128,23 @@ class _Step:
         self.serviced.append((now + seconds, kind, signal, target, now, device))
         self.push(now + seconds, kind, signal, target)
       elif self.ready[device]:
-        self.start_op(self.ready.take(device), device, now)
+        self.run_op(self.ready.take(device), device, now)
       else:
         break
       self.busy[device] += 1
 
-  def start_op(self, op, device, now) -> None:
-    self.start[op] = now
-    if not self.costs.threaded[device]:
-      self.take_memory(op, device, now)
-    seconds = self.seconds(op, device)
-    self.push(now + seconds, _OP_ENDS, op, device)
+  def run_op(self, op, device, now) -> None:
+    if op not in self.left:
+      self.start[op] = now
+      self.left[op] = self.seconds(op, device)
+      if not self.costs.threaded[device]:
+        self.take_memory(op, device, now)
+    limit = float(self.costs.slice_seconds[device])
+    if self.has_slices and limit < self.left[op] < math.inf:
+      self.left[op] -= limit
+      self.push(now + limit, _SLICE_ENDS, op, device)
+    else:
+      self.push(now + self.left[op], _OP_ENDS, op, device)
 
   def seconds(self, op, device) -> float:
     runs = int(self.costs.op_runs[op])

@@ -16,6 +16,8 @@ compiled, and `reference.py`, plain Python, the oracle of the tests.
 * A device has `concurrency` slots. A free slot takes the first waiting
   *service* (below); if there is none, the op that became ready first, or, with
   priorities, the one with the smallest number, then with the smallest index.
+* An op that has had its slot for `slice_seconds` goes behind all others that
+  wait, and takes what is left of it with its next turns; not with priorities.
 * On a `threaded` device (TensorFlow's executor), of the ops that an op's end
   makes ready, those below 4 us are next, or else the last; not with priorities.
 * An op holds its slot for `op_runs * op_seconds + (op_runs - 1) * gap`. Then
@@ -40,8 +42,9 @@ compiled, and `reference.py`, plain Python, the oracle of the tests.
   goes when its readers have ended. A tensor that shares a buffer takes nothing
   and keeps it alive. Tensors in host memory are not counted.
 * Events are handled one by one, by time, then kind (an op ends, a slot frees
-  after a gap, a tensor arrives, is sent, is received), then op or signal, then
-  device. After each, free slots of the device concerned take what waits.
+  after a gap, a tensor arrives, is sent, is received, a slice ends), then op or
+  signal, then device. After each, free slots of the device concerned take what
+  waits.
 * The step ends when the last op ends.
 
 Left out: copies between a device and host memory of the same device, memory

@@ -56,7 +56,6 @@ class ByHandTest(absltest.TestCase):
     np.testing.assert_array_equal(found.transfer_start_seconds, [1])
     np.testing.assert_array_equal(found.transfer_end_seconds, [12])
     self.assertEqual(found.step_time_seconds, 14)
-    np.testing.assert_array_equal(found.busy_seconds, [1, 2])
 
   def test_a_tensor_is_sent_once_to_each_device(self):
     problem = problems.build(
@@ -174,6 +173,24 @@ class ByHandTest(absltest.TestCase):
     # What takes nothing, such as c, does not wait for another thread.
     found = self._threaded(np.array([1, 1, 0, 1, 1, 1]))
     np.testing.assert_array_equal(found.op_start_seconds, [0, 1, 1, 3, 2, 4])
+
+  def test_ops_take_turns_after_a_slice(self):
+    # Three ops at once; the last one's result goes to another device.
+    problem = problems.build('abcd', [(2, 3)], devices=2)
+    for limit, starts, ends in (
+      (np.inf, [0, 3, 6, 18], [3, 6, 7, 19]),
+      (1.0, [0, 1, 2, 14], [6, 7, 3, 15]),
+      (2.0, [0, 2, 4, 16], [6, 7, 5, 17]),
+    ):
+      costs = _costs(problem, np.array([3, 3, 1, 1]), slice_seconds=limit)
+      found = simulator.schedule(problem, costs, [0, 0, 0, 1])
+      np.testing.assert_array_equal(found.op_start_seconds, starts)
+      np.testing.assert_array_equal(found.op_end_seconds, ends)
+      priority = [0, 1, 2, 3]
+      again = simulator.Simulator(problem, costs).op_start_seconds(
+        [[0, 0, 0, 1]], priority=priority
+      )
+      np.testing.assert_array_equal(again[0], [0, 3, 6, 18])
 
   def _threaded(self, seconds):
     problem = problems.build('abcdef', [(0, 1), (0, 2), (0, 3), (1, 4), (3, 5)])

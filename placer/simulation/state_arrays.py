@@ -39,6 +39,7 @@ def make(
     # An op has at most its end or its slot to come, a send its next stage.
     events=np.zeros(ops + sends + 1, records.EVENT),
     num_events=np.zeros(1, np.int64),
+    left_seconds=np.zeros(ops),
     rank=np.zeros(ops, np.int32),
     ranked=np.zeros(ops, np.int32),
     ready=np.zeros((devices, 0 if ranked is None else ops), np.int32),

@@ -178,5 +178,6 @@ def _devices(costs: cost_model_lib.CostModel) -> np.ndarray:
   result = np.zeros(costs.num_devices, records.DEVICE)
   result['concurrency'] = costs.concurrency
   result['threaded'] = costs.threaded
+  result['slice_seconds'] = costs.slice_seconds
   result['memory_bytes'] = costs.memory_bytes
   return result

@@ -164,4 +164,5 @@ def _costs(rng, problem, plain: bool) -> cost_model.CostModel:
     host_output=rng.random((len(graph.tensor_bytes), count)) < 0.2,
     concurrency=rng.choice([1, 1, 2, 5], count),
     threaded=rng.random(count) < 0.4,
+    slice_seconds=rng.choice([np.inf, np.inf, 1.0, 0.7], count),
   )

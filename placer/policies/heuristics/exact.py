@@ -124,6 +124,8 @@ class Exact(planner.Planner):
       seconds,
       dataclasses.replace(self._config.limits, seed=self._seed),
     )
-    if solution.bound_seconds > windows.seconds:
+    # In the program ops run to their end.
+    takes_turns = np.isfinite(model.costs.slice_seconds).any()
+    if solution.bound_seconds > windows.seconds and not takes_turns:
       self.bound = lower_bound.Bound(solution.bound_seconds, 'CP-SAT')
     return known + list(solution.candidates)

@@ -7,11 +7,12 @@
       def make_learner(cls, problems, config, seed): …       # a classmethod
 
 With costs (`problem.costs`) it first trains in simulation, on a fixed number of
-samples: equal seeds give equal suggestions however busy the host is. That is
-when it is first asked, or, if it knows something before (`first_candidates`),
-when all of that was taken. Its best candidates are suggested, then it goes on
-from measured times: small proposals, learned from as soon as all of a proposal
-is measured. Without costs it learns from measured trials only.
+samples or updates: equal seeds give equal suggestions however busy the host is.
+That is when it is first asked, or, if it knows something before
+(`first_candidates`), when all of that was taken. Its best candidates are
+suggested, then it goes on from measured times: small proposals, learned from as
+soon as all of a proposal is measured. Without costs it learns from measured
+trials only.
 
 Measured steps are told to the learner relative to the paired reference, in
 units of its own reference, so what it learned in simulation stays of use.
@@ -168,7 +169,9 @@ class LearnedPolicy(base.Policy):
     """Trains in simulation, if there are costs, and suggests the best."""
     trainer, self._trainer = self._trainer, None
     if self.problem.costs is not None and not trainer.samples:
-      trainer.run(samples=self._config.pretrain_samples)
+      trainer.run(
+        samples=self._config.pretrain_samples, updates=self._pretrain_updates
+      )
     self._updates = trainer.updates
     best = trainer.best[0]
     for candidate, seconds in zip(
@@ -178,6 +181,11 @@ class LearnedPolicy(base.Policy):
       self._add(candidate[np.newaxis], label)
     if len(best.candidates):
       self._finalists = best.candidates[:_FINALISTS]
+
+  @property
+  def _pretrain_updates(self) -> int | None:
+    """Updates of the training in simulation at most; None for no limit."""
+    return None
 
   def _load(self, trainer: training.Trainer, folder: str) -> None:
     """Starts from a checkpoint; one of this graph is not trained on."""

@@ -89,20 +89,29 @@ class Trainer:
     if self._folder is not None:
       self._restore()
 
-  def run(self, *, samples: int, seconds: float | None = None) -> None:
-    """Trains until a limit is reached; both include what was spent before.
+  def run(
+    self,
+    *,
+    samples: int,
+    seconds: float | None = None,
+    updates: int | None = None,
+  ) -> None:
+    """Trains until a limit is reached; all include what was spent before.
 
     Args:
       samples: placements to evaluate; the last update may go over it.
       seconds: wall time, or None for no limit.
+      updates: of the learner, or None for no limit.
     """
     begin = time.monotonic() - self.elapsed_seconds
     writer = None
     if self._folder is not None:
       writer = scalars.ScalarWriter(self._folder / 'events')
     try:
-      while self.samples < samples and (
-        seconds is None or self.elapsed_seconds < seconds
+      while (
+        self.samples < samples
+        and (seconds is None or self.elapsed_seconds < seconds)
+        and (updates is None or self.updates < updates)
       ):
         line = self._update()
         self.elapsed_seconds = time.monotonic() - begin

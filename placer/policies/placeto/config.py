@@ -45,7 +45,8 @@ class PlacetoConfig:
     entropy_first, entropy_last: weight of the entropy bonus, decayed linearly.
     learning_rate_first, learning_rate_last: of Adam, decayed linearly.
     max_gradient_norm: longer gradients are shortened (the released code: 1.25).
-    updates: batches that the schedules are for.
+    updates: batches that the schedules are for, and the most before the first
+      placement is measured.
     seconds_per_gb, most_seconds: penalty and cap of R, None for what suits the
       problem (the paper: 2 and 10).
     measured_episodes: of a batch that is measured on devices.

@@ -22,7 +22,6 @@ class Gradient:
     optimizer: optimizer_lib.Optimizer,
     *,
     clip: float | None,
-    traced: bool = True,
   ) -> None:
     """Makes the step.
 
@@ -30,12 +29,9 @@ class Gradient:
       network: what changes.
       optimizer: of its variables.
       clip: of PPO's ratio; None for REINFORCE.
-      traced: as a tf.function.
     """
     self._network, self._optimizer, self._clip = network, optimizer, clip
-    self._run = self._step
-    if traced:
-      self._run = tf.function(self._step, reduce_retracing=True)
+    self._traced = tf.function(self._step, reduce_retracing=True)
 
   def __call__(
     self,
@@ -43,6 +39,8 @@ class Gradient:
     episodes: sampling.Episodes,
     advantages: tf.Tensor,
     entropy_weight: tf.Tensor,
+    *,
+    traced: bool = True,
   ) -> tuple[tf.Tensor, tf.Tensor]:
     """One update, from chunks of steps whose gradients are summed.
 
@@ -51,11 +49,13 @@ class Gradient:
       episodes: of `sampling.draw`.
       advantages: float32 `[M, B, T]`.
       entropy_weight: float32 `[]`.
+      traced: as a tf.function.
 
     Returns:
       (mean entropy of a step in nats, norm of the gradient), float32 `[]`.
     """
-    return self._run(graphs, episodes, advantages, entropy_weight)
+    step = self._traced if traced else self._step
+    return step(graphs, episodes, advantages, entropy_weight)
 
   def _step(self, graphs, episodes, advantages, entropy_weight):
     variables = self._network.trainable_variables

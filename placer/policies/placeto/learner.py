@@ -14,7 +14,7 @@ Letters: `M` graphs of a round, `B` episodes of each, `T` steps, `G` groups.
 """
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,8 @@ from placer.policies.placeto import rounds
 from placer.policies.placeto import sampling
 
 _MOST_GROUPS = 1024
+# So many rounds of few groups are quicker than tracing.
+_ROUNDS_UNTRACED = 16
 # Measured steps count as at most so many references.
 _MOST_MEASURED = 10.0
 
@@ -74,7 +76,9 @@ class PlacetoLearner(learner.Learner):
         f'looks at all pairs of them; this one has {groups}. Pass '
         f'--max_groups={_MOST_GROUPS} or less.'
       )
-    traced = groups >= sampling.WORTH_TRACING
+    self._traced_from = (
+      0 if groups >= sampling.WORTH_TRACING else _ROUNDS_UNTRACED
+    )
     self.network = networks.make(config, len(problems[0].devices), seed)
     self._config, self._seed = config, seed
     self._entropy = schedules.Linear(
@@ -93,10 +97,9 @@ class PlacetoLearner(learner.Learner):
       self.network,
       self._optimizer,
       clip=config.clip if config.epochs > 1 else None,
-      traced=traced,
     )
-    self.sample = sampling.sampler(self.network, traced=traced)
-    self._rounds = rounds.Rounds(problems, config, seed, self.sample)
+    self.sample = sampling.sampler(self.network)
+    self._rounds = rounds.Rounds(problems, config, seed, self._sampler_of)
     self._baseline = baselines.PerStepBaseline(config.window)
     self._round: rounds.Round | None = None
     self._told: dict[int, np.ndarray] = {}
@@ -210,6 +213,15 @@ class PlacetoLearner(learner.Learner):
       config['num_devices'] = len(self.problems[0].devices)
     return {'policy': 'placeto', 'config': config}
 
+  def _is_traced(self, number: int) -> bool:
+    # By the round, not the call: a resumed run computes the same bits.
+    return number >= self._traced_from
+
+  def _sampler_of(self, number: int) -> Callable[..., sampling.Episodes]:
+    if self._is_traced(number):
+      return self.sample
+    return sampling.sampler(self.network, traced=False)
+
   def _update(self, drawn: rounds.Round) -> None:
     """Learns from all graphs of a round."""
     for place in range(len(drawn.worlds)):
@@ -229,6 +241,7 @@ class PlacetoLearner(learner.Learner):
         drawn.episodes,
         tf.constant(advantages),
         tf.constant(weight, tf.float32),
+        traced=self._is_traced(drawn.number),
       )
     self._learned = {'entropy': float(entropy), 'gradient_norm': float(norm)}
 

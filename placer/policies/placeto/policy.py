@@ -63,3 +63,9 @@ class Placeto(learned_policy.LearnedPolicy):
     )
     made.start_from(found[0])
     return found[:_ZERO_SHOTS]
+
+  @property
+  def _pretrain_updates(self) -> int:
+    # A sample is a placement not yet seen in its batch. A policy that has
+    # settled on one makes few, of a small graph above all.
+    return self._config.updates

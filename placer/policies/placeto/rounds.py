@@ -83,7 +83,7 @@ class Rounds:
     problems: Sequence[placement_problem.PlacementProblem],
     config: config_lib.PlacetoConfig,
     seed: int,
-    sample: Callable[..., sampling.Episodes],
+    sampler_of: Callable[[int], Callable[..., sampling.Episodes]],
   ) -> None:
     """Prepares.
 
@@ -91,9 +91,9 @@ class Rounds:
       problems: P graphs.
       config: the settings.
       seed: of all draws.
-      sample: of `sampling.sampler`.
+      sampler_of: of the number of a round, what `sampling.sampler` makes.
     """
-    self._config, self._seed, self._sample = config, seed, sample
+    self._config, self._seed, self._sampler_of = config, seed, sampler_of
     self.take_on(problems)
 
   def take_on(
@@ -150,7 +150,7 @@ class Rounds:
     graphs = graph_batch.to_tensors(
       graph_batch.stack([self.world(i).arrays for i in chosen], features)
     )
-    episodes = self._sample(
+    episodes = self._sampler_of(number)(
       graphs,
       start=tf.constant(sampling.pad(starts, 0)),
       order=tf.constant(sampling.pad(orders, -1)),
