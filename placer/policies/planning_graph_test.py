@@ -15,12 +15,15 @@ class PlanningGraphTest(absltest.TestCase):
   @hypothesis.given(step=random_steps.steps(max_ops=2, max_devices=3))
   @hypothesis.settings(max_examples=100, deadline=None, derandomize=True)
   def test_times_are_the_simulators(self, step):
-    # One op, or two with at most a handful of signals between them.
-    graph = planning_graph.build(step.problem, step.costs)
+    # One op, or two with at most a handful of signals between them, to the end.
+    costs = dataclasses.replace(
+      step.costs, slice_seconds=np.full(len(step.problem.devices), np.inf)
+    )
+    graph = planning_graph.build(step.problem, costs)
     if len(graph) != 2 or step.problem.num_groups != 2:
       return
     for candidate in step.candidates:
-      schedule = simulator.schedule(step.problem, step.costs, candidate)
+      schedule = simulator.schedule(step.problem, costs, candidate)
       rows = np.arange(2)
       held = schedule.op_end_seconds - schedule.op_start_seconds
       np.testing.assert_allclose(

@@ -2,6 +2,7 @@
 
 import dataclasses
 import pathlib
+from unittest import mock
 
 import numpy as np
 import tensorflow as tf
@@ -107,6 +108,17 @@ class PlacetoLearnerTest(absltest.TestCase):
       strict=True,
     ):
       np.testing.assert_array_equal(one, other)
+
+  def test_goes_on_to_the_bit_where_tracing_begins(self):
+    self.enter_context(mock.patch.object(learner, '_ROUNDS_UNTRACED', 4))
+    whole = _trainer(_graphs(), folder=self.create_tempdir().full_path)
+    whole.run(samples=120)
+    self.assertGreater(whole.learner.sample.experimental_get_tracing_count(), 0)
+    folder = self.create_tempdir().full_path
+    _trainer(_graphs(), folder=folder).run(samples=60)
+    resumed = _trainer(_graphs(), folder=folder)
+    resumed.run(samples=120)
+    self.assertEqual(resumed.curve, whole.curve)
 
   def test_a_killed_run_goes_on_to_the_bit(self):
     folder = pathlib.Path(self.create_tempdir().full_path)

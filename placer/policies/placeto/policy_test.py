@@ -64,6 +64,13 @@ class PlacetoTest(absltest.TestCase):
     for suggestion in made.suggest(2):
       self.assertNotIn('zero-shot', suggestion.label)
 
+  def test_learning_in_simulation_ends_when_hardly_anything_is_new(self):
+    settings = dataclasses.replace(_QUICK, pretrain_samples=10**9, updates=4)
+    made = policy.Placeto(_problem(), config=settings)
+    labels = [made.suggest(1)[0].label for _ in range(6)]
+    self.assertIn('zero-shot', labels[0])
+    self.assertNotIn('zero-shot', labels[-1])
+
   def test_learns_from_what_is_measured(self):
     problem = dataclasses.replace(_problem(), costs=None)
     made = policy.Placeto(problem, config=_QUICK)
