@@ -110,6 +110,11 @@ class CostModel:
     """D."""
     return self.op_seconds.shape[1]
 
+  @property
+  def takes_turns(self) -> bool:
+    """Whether there is a device on which ops do not run to their end."""
+    return bool(np.isfinite(self.slice_seconds).any())
+
   def scaled(
     self, compute: Sequence[float] | float = 1.0, transfer: float = 1.0
   ) -> 'CostModel':

@@ -95,11 +95,10 @@ def lower_bound(
   )
   left = seconds * (1 - _PART_OF_WINDOWS - _PART_OF_BRANCHES)
   is_proved = bound.seconds * _ROUNDING**2 >= step
-  # In the program ops run to their end.
-  takes_turns = np.isfinite(costs.slice_seconds).any()
   if (
     is_proved
-    or takes_turns
+    # In the program ops run to their end.
+    or costs.takes_turns
     or is_too_large(graph)
     or left < _LEAST_SECONDS_OF_PROGRAM
   ):

@@ -43,8 +43,7 @@ compiled, and `reference.py`, plain Python, the oracle of the tests.
   and keeps it alive. Tensors in host memory are not counted.
 * Events are handled one by one, by time, then kind (an op ends, a slot frees
   after a gap, a tensor arrives, is sent, is received, a slice ends), then op or
-  signal, then device. After each, free slots of the device concerned take what
-  waits.
+  signal, then device. After each, free slots of that device take what waits.
 * The step ends when the last op ends.
 
 Left out: copies between a device and host memory of the same device, memory

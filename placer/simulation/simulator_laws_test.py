@@ -49,10 +49,10 @@ class LawsTest(absltest.TestCase):
 
   def _check_slots(self, schedule, costs) -> None:
     for device, slots in enumerate(costs.concurrency.tolist()):
-      if costs.slice_seconds[device] < np.inf:
-        continue  # ops that take turns have all begun
+      # Of ops that take turns more have begun than run; services do not.
+      runs_to_the_end = np.isinf(costs.slice_seconds[device])
       here, serves = (
-        schedule.op_device == device,
+        (schedule.op_device == device) & runs_to_the_end,
         schedule.service_device == device,
       )
       starts = np.concatenate(

@@ -125,7 +125,7 @@ class Exact(planner.Planner):
       dataclasses.replace(self._config.limits, seed=self._seed),
     )
     # In the program ops run to their end.
-    takes_turns = np.isfinite(model.costs.slice_seconds).any()
-    if solution.bound_seconds > windows.seconds and not takes_turns:
+    is_valid = not model.costs.takes_turns
+    if is_valid and solution.bound_seconds > windows.seconds:
       self.bound = lower_bound.Bound(solution.bound_seconds, 'CP-SAT')
     return known + list(solution.candidates)
