@@ -71,7 +71,8 @@ class Link:
     latency_seconds: of a message without bytes.
     bytes_per_second: rate beside that.
     samples: (bytes, seconds) that were measured.
-    load_seconds: how long a message keeps each of the two devices busy.
+    load_seconds: how long a message keeps each of the two devices busy, within
+      the time that it takes.
     load_seconds_per_byte: how much more for each of its bytes.
     busy_latency_seconds: the latency between devices that are busy with ops, 0
       where it is not known.

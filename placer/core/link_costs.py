@@ -119,6 +119,10 @@ def with_measured(
 ) -> LinkCosts:
   """LinkCosts in which some links are as measured.
 
+  A measured time is that of a tensor from end to end, and the time for which it
+  keeps the two ends busy is a part of it. Between processes of one host that is
+  all of it: each end then has a half.
+
   Args:
     costs: of D devices.
     links: between some of them.
@@ -131,15 +135,20 @@ def with_measured(
     for field in dataclasses.fields(LinkCosts)
   }
   for link in links:
+    # Good splits keep their devices busy.
+    message = link.busy_latency_seconds or link.latency_seconds
+    message_load = min(link.load_seconds, message / 2)
+    byte = 1 / link.bytes_per_second
+    byte_load = min(link.load_seconds_per_byte, byte / 2)
+    on_the_wire = byte - 2 * byte_load
     measured = {
-      # Good splits keep their devices busy.
-      'latency_seconds': link.busy_latency_seconds or link.latency_seconds,
+      'latency_seconds': message - 2 * message_load,
       'message_seconds': 0.0,  # it is in the measured latency
-      'bytes_per_second': link.bytes_per_second,
-      'send_seconds_per_message': link.load_seconds,
-      'send_seconds_per_byte': link.load_seconds_per_byte,
-      'receive_seconds_per_message': link.load_seconds,
-      'receive_seconds_per_byte': link.load_seconds_per_byte,
+      'bytes_per_second': 1 / on_the_wire if on_the_wire > 0 else np.inf,
+      'send_seconds_per_message': message_load,
+      'send_seconds_per_byte': byte_load,
+      'receive_seconds_per_message': message_load,
+      'receive_seconds_per_byte': byte_load,
     }
     for name, value in measured.items():
       fields[name][link.source, link.target] = value

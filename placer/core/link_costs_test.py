@@ -13,20 +13,43 @@ class LinkCostsTest(absltest.TestCase):
     devices = problems.topology(3, linked=True)
     links = tuple(
       dataclasses.replace(
-        link, load_seconds=1e-4 * link.source, load_seconds_per_byte=1e-10
+        link, load_seconds=1e-4 * link.source, load_seconds_per_byte=2e-10
       )
       for link in devices.links
     )
     found = link_costs.of_topology(dataclasses.replace(devices, links=links))
     self.assertEqual(found.latency_seconds[0, 2], 0.0006)
-    self.assertEqual(found.bytes_per_second[2, 1], 1.2e9)
     self.assertEqual(found.send_seconds_per_message[1, 0], 1e-4)
     self.assertEqual(found.receive_seconds_per_message[2, 0], 2e-4)
     self.assertEqual(found.send_seconds_per_message[0, 1], 0.0)
-    self.assertEqual(found.send_seconds_per_byte[0, 1], 1e-10)
-    self.assertEqual(found.receive_seconds_per_byte[1, 0], 1e-10)
+    self.assertEqual(found.send_seconds_per_byte[0, 1], 2e-10)
+    self.assertEqual(found.receive_seconds_per_byte[1, 0], 2e-10)
     self.assertLen(set(found.channel.ravel().tolist()), 9)
     self.assertEqual(found.num_channels, 9)
+
+  def test_what_the_ends_do_is_a_part_of_the_measured_time(self):
+    devices = problems.topology(2, linked=True)
+    for message, byte in ((1e-4, 2e-10), (1.0, 1e-9)):
+      links = tuple(
+        dataclasses.replace(
+          link, load_seconds=message, load_seconds_per_byte=byte
+        )
+        for link in devices.links
+      )
+      found = link_costs.of_topology(dataclasses.replace(devices, links=links))
+      self.assertAlmostEqual(
+        found.send_seconds_per_message[0, 1]
+        + found.latency_seconds[0, 1]
+        + found.receive_seconds_per_message[0, 1],
+        links[0].latency_seconds,
+      )
+      self.assertAlmostEqual(
+        found.send_seconds_per_byte[0, 1]
+        + 1 / found.bytes_per_second[0, 1]
+        + found.receive_seconds_per_byte[0, 1],
+        1 / links[0].bytes_per_second,
+        delta=1e-18,
+      )
 
   def test_a_missing_link_is_named(self):
     with self.assertRaisesRegex(

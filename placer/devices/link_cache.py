@@ -4,7 +4,7 @@ One JSON file a topology, '<fingerprint>.json', in the folder 'links' of
 `cache_folder`. A file that cannot be written only means that links are measured
 again.
 
-    {"schema": 4, "links": [[source, target, latency_seconds,
+    {"schema": 5, "links": [[source, target, latency_seconds,
                              bytes_per_second, [[bytes, seconds], …],
                              load_seconds, load_seconds_per_byte,
                              busy_latency_seconds], …]}
@@ -17,7 +17,7 @@ import pathlib
 from placer.core import cache_folder
 from placer.core import device as device_lib
 
-_SCHEMA = 4
+_SCHEMA = 5
 
 
 def load(

@@ -5,9 +5,7 @@ ops; and while ops have the CPU, gRPC waits for it. Both devices run a fixed
 amount of work, which alone takes W.
 
 * With K tensors that go from one to the other meanwhile: what a tensor adds to
-  W is what it takes from each of the two ends; they are not told apart. Steps
-  of real placements leave their devices idle at times, and the network takes
-  the CPU of those first, so only a part of it counts, `BUSY`.
+  W is what it takes from each of the two ends; they are not told apart.
 * With R rounds of a number there and back, more than end within W: those left
   when the work is done take what they take on idle devices, so how many were
   done in W is known, and how long each took beside the work.
@@ -24,9 +22,6 @@ from tensorflow.core.protobuf import config_pb2
 from placer.measurers import link_timing
 
 SIZES = (4, 1 << 20)
-# As fitted to Inception-V3 and mixture_of_experts on `local:2`, by the random
-# placements of `benchmarks/fidelity.py`: a half for both.
-BUSY = 0.5
 _TENSORS = 16
 _ROUNDS = 200
 _CHAINS = 4
@@ -110,8 +105,8 @@ def load_of(
   Returns:
     The Load; nothing in it is below 0, the latency at least the idle one.
   """
-  message = BUSY * max(small - work, 0.0) / _TENSORS
-  byte = max(BUSY * (large - work) / _TENSORS - message, 0.0) / SIZES[1]
+  message = max(small - work, 0.0) / _TENSORS
+  byte = max((large - work) / _TENSORS - message, 0.0) / SIZES[1]
   each = idle / _ROUNDS
   done = _ROUNDS - max(busy - work, 0.0) / each
   return Load(message, byte, max(work / max(done, 1.0), each) / 2)

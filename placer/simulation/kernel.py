@@ -61,7 +61,7 @@ def _place(step, state, candidate):
       return False
   for device in range(step.devices.shape[0]):
     queue = state.devices[device]
-    queue.live_bytes = queue.busy = queue.num_ready = 0
+    queue.live_bytes = queue.busy = queue.num_ready = queue.num_resumed = 0
     queue.first_service = -1
   for channel in range(state.channel_free_seconds.shape[0]):
     state.channel_free_seconds[channel] = 0.0
@@ -114,7 +114,7 @@ def _handle(step, state, key, now):
     _end_op(step, state, index, device, now)
   elif kind == event_queue.SLICE_ENDS:
     state.devices[device].busy -= 1
-    ready_queue.add(state, index, device)
+    ready_queue.resume(state, index, device)
   elif kind == event_queue.ARRIVES:
     is_there = not _arrive(step, state, index, device, now)
   else:
@@ -138,7 +138,7 @@ def _fill_slots(step, state, device, now):
   while queue.busy < step.devices[device].concurrency:
     if queue.first_service >= 0:
       transfers.start_service(step, state, device, now)
-    elif queue.num_ready > 0:
+    elif queue.num_ready + queue.num_resumed > 0:
       _run_op(step, state, ready_queue.take(state, device), device, now)
     else:
       break

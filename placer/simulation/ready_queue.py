@@ -1,8 +1,8 @@
 """The ops that wait for a slot of their device, compiled.
 
 First ready, first served, but for what `advance` moves: a linked list through
-the ops. With priorities: a binary heap of ranks, a smaller rank first
-(`records.State.ready`).
+the ops. Behind it, in a second list, those that have had a slice. With
+priorities: a binary heap of ranks, a smaller rank first (`records.State.ready`).
 """
 
 from placer.simulation import compiled
@@ -11,7 +11,7 @@ from placer.simulation import records
 
 @compiled.inlined
 def add(state, op: int, device: int) -> None:
-  """Puts an op that is ready into the queue of its device.
+  """Puts an op that has become ready into the queue of its device.
 
   Args:
     state: a `records.State`.
@@ -32,6 +32,25 @@ def add(state, op: int, device: int) -> None:
 
 
 @compiled.inlined
+def resume(state, op: int, device: int) -> None:
+  """Puts an op whose slice is over behind all others of its device.
+
+  Args:
+    state: a `records.State`, without priorities.
+    op: index.
+    device: the op's.
+  """
+  queue = state.devices[device]
+  state.ops[op].next = -1
+  if queue.num_resumed:
+    state.ops[queue.last_resumed].next = op
+  else:
+    queue.first_resumed = op
+  queue.last_resumed = op
+  queue.num_resumed += 1
+
+
+@compiled.inlined
 def take(state, device: int) -> int:
   """Removes the next op of a queue that is not empty, and returns it.
 
@@ -40,6 +59,11 @@ def take(state, device: int) -> int:
     device: whose queue.
   """
   queue = state.devices[device]
+  if not queue.num_ready:
+    queue.num_resumed -= 1
+    op = queue.first_resumed
+    queue.first_resumed = state.ops[op].next
+    return op
   queue.num_ready -= 1
   if state.ready.shape[1]:
     return state.ranked[_pop(state.ready[device], queue.num_ready)]

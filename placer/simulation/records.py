@@ -118,6 +118,9 @@ DEVICE_STATE = np.dtype(
     ('num_ready', 'i8'),
     ('first_ready', 'i8'),
     ('last_ready', 'i8'),
+    ('num_resumed', 'i8'),
+    ('first_resumed', 'i8'),
+    ('last_resumed', 'i8'),
     ('first_service', 'i8'),  # a place (see `event_queue.place`), or -1
     ('last_service', 'i8'),
   ],

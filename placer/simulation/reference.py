@@ -4,8 +4,7 @@
     schedule = reference.schedule(candidate)
 
 It keeps to what `simulator.py` says, and shares no code with the compiled
-implementation: dicts and lists instead of arrays, names of what
-holds memory instead of sums.
+implementation: dicts, lists, names of what holds memory instead of sums.
 """
 
 import collections
@@ -34,12 +33,7 @@ class Reference:
     problem: placement_problem.PlacementProblem,
     cost_model: cost_model_lib.CostModel,
   ) -> None:
-    """Reads the graph.
-
-    Args:
-      problem: G groups of N ops on D devices.
-      cost_model: of the same graph and devices.
-    """
+    """Reads the graph; the cost model is of the same graph and devices."""
     self.problem = problem
     self.costs = cost_model
     self.signals = reference_signals.Signals(problem, cost_model)
@@ -101,7 +95,7 @@ class _Step:
       if kind == _OP_ENDS:
         self.end_op(index, device, now)
       elif kind == _SLICE_ENDS:
-        self.ready.add(index, device)
+        self.ready.resume(index, device)
         self.busy[device] -= 1
       elif kind == _ARRIVES:
         self.arrive(index, device, now)
@@ -285,27 +279,22 @@ class _Step:
     """The fields of transfers and services."""
     keys = sorted(self.wires, key=self.wires.get)
     index = {key: i for i, key in enumerate(keys)}
-    tensors = [signal[1] for signal, _ in keys]
+    ops, tensors = [key[0][0] for key in keys], [key[0][1] for key in keys]
+    control = reference_signals.CONTROL
     services = sorted(self.serviced)
     return {
-      'transfer_op': np.array([signal[0] for signal, _ in keys], np.int32),
-      'transfer_tensor': np.array(
-        [
-          -1 if tensor == reference_signals.CONTROL else tensor
-          for tensor in tensors
-        ],
-        np.int32,
-      ),
-      'transfer_source': np.array(
-        [self.device[signal[0]] for signal, _ in keys], np.int32
-      ),
-      'transfer_target': np.array([target for _, target in keys], np.int32),
+      'transfer_op': _int32(ops),
+      'transfer_tensor': _int32([-1 if t == control else t for t in tensors]),
+      'transfer_source': _int32([self.device[op] for op in ops]),
+      'transfer_target': _int32([target for _, target in keys]),
       'transfer_start_seconds': np.array([self.wires[key] for key in keys]),
       'transfer_end_seconds': np.array([self.arrivals[key] for key in keys]),
-      'service_device': np.array([row[5] for row in services], np.int32),
-      'service_transfer': np.array(
-        [index[row[2], row[3]] for row in services], np.int32
-      ),
+      'service_device': _int32([row[5] for row in services]),
+      'service_transfer': _int32([index[row[2], row[3]] for row in services]),
       'service_start_seconds': np.array([row[4] for row in services]),
       'service_end_seconds': np.array([row[0] for row in services]),
     }
+
+
+def _int32(values) -> np.ndarray:
+  return np.array(values, np.int32)

@@ -1,9 +1,14 @@
-"""ReadyQueues: ops that wait for a slot of their device, for the reference."""
+"""ReadyQueues: ops that wait for a slot of their device, for the reference.
+
+A key is (whether the op has had a slice, number or priority).
+"""
 
 import heapq
 from collections.abc import Callable, Sequence
 
 _CHEAP_SECONDS = 4e-6
+
+_Row = tuple[tuple[bool, float], int]
 
 
 class ReadyQueues:
@@ -16,16 +21,20 @@ class ReadyQueues:
   def __init__(self, count: int, priority: Sequence[float] | None) -> None:
     self.told: list[int] = []
     self._priority = priority
-    self._queues: list[list[tuple[float, int]]] = [[] for _ in range(count)]
+    self._queues: list[list[_Row]] = [[] for _ in range(count)]
     self._added = 0
 
-  def __getitem__(self, device: int) -> list[tuple[float, int]]:
+  def __getitem__(self, device: int) -> list[_Row]:
     return self._queues[device]
 
   def add(self, op: int, device: int) -> None:
     """Puts an op behind all others, or where its priority says."""
     self.told.append(op)
     self._push(op, device, self._added)
+
+  def resume(self, op: int, device: int) -> None:
+    """Puts an op whose slice is over behind all others."""
+    self._push(op, device, self._added, is_resumed=True)
 
   def take(self, device: int) -> int:
     """Removes and returns the next op."""
@@ -52,7 +61,7 @@ class ReadyQueues:
     for op in reversed(first):
       self._push(op, device, -self._added)
 
-  def _push(self, op, device, number) -> None:
+  def _push(self, op, device, number, *, is_resumed=False) -> None:
     key = number if self._priority is None else self._priority[op]
-    heapq.heappush(self._queues[device], (key, op))
+    heapq.heappush(self._queues[device], ((is_resumed, key), op))
     self._added += 1

@@ -16,8 +16,9 @@ compiled, and `reference.py`, plain Python, the oracle of the tests.
 * A device has `concurrency` slots. A free slot takes the first waiting
   *service* (below); if there is none, the op that became ready first, or, with
   priorities, the one with the smallest number, then with the smallest index.
-* An op that has had its slot for `slice_seconds` goes behind all others that
-  wait, and takes what is left of it with its next turns; not with priorities.
+* An op that has had its slot for `slice_seconds` goes behind all that wait and
+  all that become ready meanwhile (threads that wake up come before those that
+  used the core), and goes on with its next turns; not with priorities.
 * On a `threaded` device (TensorFlow's executor), of the ops that an op's end
   makes ready, those below 4 us are next, or else the last; not with priorities.
 * An op holds its slot for `op_runs * op_seconds + (op_runs - 1) * gap`. Then
@@ -46,8 +47,8 @@ compiled, and `reference.py`, plain Python, the oracle of the tests.
   signal, then device. After each, free slots of that device take what waits.
 * The step ends when the last op ends.
 
-Left out: copies between a device and host memory of the same device, memory
-that the network holds, memory fragmentation, ops slowing each other down.
+Left out: copies between a device and its host memory, memory that the network
+holds, memory fragmentation, ops slowing each other down.
 """
 
 import collections
@@ -77,8 +78,7 @@ _States = dict[tuple[bool, bool], list[records.State]]
 class Simulator:
   """Simulates placements of one problem; see the module docstring.
 
-  Arrays are made once; a call takes microseconds a placement. May be used by
-  several threads at once.
+  Arrays are made once. May be used by several threads at once.
   """
 
   def __init__(
@@ -253,13 +253,7 @@ def simulate(
   Args:
     problem: G groups of N ops on D devices.
     cost_model: of the same graph and devices.
-    candidates: int `[B, G]`.
-
-  Returns:
-    The SimulationBatch.
-
-  Raises:
-    ValueError: shapes do not fit.
+    candidates: as in `Simulator.simulate`, and so is what is returned.
   """
   return Simulator(problem, cost_model).simulate(candidates)
 

@@ -192,6 +192,15 @@ class ByHandTest(absltest.TestCase):
       )
       np.testing.assert_array_equal(again[0], [0, 3, 6, 18])
 
+  def test_what_becomes_ready_goes_before_what_has_had_a_turn(self):
+    # c is on another device; its result arrives at 11.5, d needs it.
+    problem = problems.build('abcd', [(2, 3)], devices=2)
+    costs = _costs(problem, np.array([20, 20, 0.5, 2]), slice_seconds=1.0)
+    found = simulator.schedule(problem, costs, [0, 0, 1, 0])
+    # Its second turn comes after one of each of the others.
+    np.testing.assert_array_equal(found.op_start_seconds, [0, 1, 0, 12])
+    np.testing.assert_array_equal(found.op_end_seconds[3], 16)
+
   def _threaded(self, seconds):
     problem = problems.build('abcdef', [(0, 1), (0, 2), (0, 3), (1, 4), (3, 5)])
     costs = _costs(problem, seconds, threaded=True)
