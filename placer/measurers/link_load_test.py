@@ -30,6 +30,11 @@ class LoadTest(absltest.TestCase):
   def test_busy_devices_are_not_quicker_than_idle_ones(self):
     self.assertAlmostEqual(self._load(busy=1e-4).latency_seconds, 2e-4)
 
+  def test_both_directions_get_their_mean(self):
+    one, other = link_load.Load(1.0, 2.0, 3.0), link_load.Load(3.0, 2.0, 1.0)
+    self.assertEqual(link_load.mean(one, other), link_load.Load(2.0, 2.0, 2.0))
+    self.assertEqual(link_load.mean(one, None), one)
+
   def test_noise_gives_nothing_negative(self):
     found = link_load.load_of(0.05, 0.049, 0.048, 0.3, 0.08)
     self.assertEqual((found.seconds, found.seconds_per_byte), (0.0, 0.0))

@@ -65,6 +65,34 @@ def plan(
   return tried, expected
 
 
+def trial_fits(
+  history: history_lib.History,
+  count: int,
+  steps: int,
+  left: float,
+  kept: float,
+) -> bool:
+  """Whether there is time for a trial and the re-measurement after it.
+
+  Args:
+    history: all trials.
+    count: as in `plan`.
+    steps: as in `plan`.
+    left: seconds there are.
+    kept: seconds of them for re-measuring.
+
+  Returns:
+    Whether a trial leaves what re-measuring takes of `kept`, or would use only
+    time that re-measuring would not.
+  """
+  trial = history.trial_seconds()
+  if left >= trial + plan(history, count, steps, kept)[1]:
+    return True
+  planned, seconds = plan(history, count, steps, left - trial)
+  same = planned == plan(history, count, steps, left)[0]
+  return same and left >= trial + seconds
+
+
 def _expected_seconds(history: history_lib.History, planned: Plan) -> float:
   """What re-measuring will take, from the trials so far; 0 before any ran."""
   reference = history.reference()

@@ -68,6 +68,15 @@ class FinalPlanTest(absltest.TestCase):
     self.assertEqual(planned, final_plan.Plan(1, False, 10))
     self.assertGreater(seconds, 0)
 
+  def test_trials_use_time_that_the_end_would_not(self):
+    history = _history([0.5, 0.6, 0.7, 0.8])
+    # A trial takes 20 s, two finalists 46.2 s, one 23 s.
+    fits = [
+      final_plan.trial_fits(history, 3, 20, left, kept=50)
+      for left in (67, 60, 47, 45, 42)
+    ]
+    self.assertEqual(fits, [True, False, False, True, False])
+
   def test_takes_nothing_before_anything_ran(self):
     self.assertEqual(final_plan.plan(history_lib.History(), 3, 20, 10)[1], 0.0)
 

@@ -272,23 +272,22 @@ class _Run:
 
   def last_plan(self) -> final_plan.Plan:
     """What to re-measure in the time that is left."""
-    return self._plan(self.budget.remaining_seconds)[0]
+    seconds = self.budget.remaining_seconds
+    if self.problem.devices.is_simulated:
+      seconds = None  # no step of it takes any time to speak of
+    return final_plan.plan(self.history, *self._wanted(), seconds)[0]
+
+  def _wanted(self) -> tuple[int, int]:
+    return self.config.finalists, self.config.final_steps
 
   def _affordable(self) -> bool:
     """Whether another trial fits, and the re-measurement after it."""
-    total = self.budget.seconds
-    if total is None:
-      return self.budget.allows()
-    needed = self.history.trial_seconds()
-    if not self.problem.devices.is_simulated:
-      needed += self._plan(total * self.config.final_part)[1]
-    return self.budget.allows(needed)
-
-  def _plan(self, seconds: float | None) -> tuple[final_plan.Plan, float]:
-    if self.problem.devices.is_simulated:
-      seconds = None  # no step of it takes any time to speak of
-    return final_plan.plan(
-      self.history, self.config.finalists, self.config.final_steps, seconds
+    left = self.budget.remaining_seconds
+    if left is None or self.problem.devices.is_simulated:
+      return self.budget.allows(self.history.trial_seconds())
+    kept = self.budget.seconds * self.config.final_part
+    return self.budget.allows() and final_plan.trial_fits(
+      self.history, *self._wanted(), left, kept
     )
 
 
