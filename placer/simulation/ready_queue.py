@@ -2,7 +2,8 @@
 
 First ready, first served, but for what `advance` moves: a linked list through
 the ops. Behind it, in a second list, those that have had a slice. With
-priorities: a binary heap of ranks, a smaller rank first (`records.State.ready`).
+priorities: a binary heap of ranks, a smaller rank first
+(`records.State.ready`).
 """
 
 from placer.simulation import compiled
