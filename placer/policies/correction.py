@@ -37,8 +37,8 @@ _EXPONENTS = (-2, -1, 0, 1, 2, 3)
 # Ops and tensors to be simulated for the factors; 1e7 take 1.5 s of a core.
 _VISITS = 1e7
 _LEAST_SPLITS = 4
-# What each factor of 2 on the links costs, in -2 log likelihoods. Of 1, 2, 4 and
-# 8 this one, fitted to 8 of 41 measured splits of rnnlm, predicts the others
+# What each factor of 2 on the links costs, in -2 log likelihoods. Of 1, 2, 4, 8
+# this one, fitted to 8 of 41 measured splits of rnnlm, predicts the others
 # best; for 43 of Inception-V3 all are alike (2 cores of AMD EPYC, 2026-12-07).
 _PRIOR = 4.0
 
