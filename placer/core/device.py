@@ -74,8 +74,6 @@ class Link:
     load_seconds: how long a message keeps each of the two devices busy, within
       the time that it takes.
     load_seconds_per_byte: how much more for each of its bytes.
-    busy_latency_seconds: the latency between devices that are busy with ops, 0
-      where it is not known.
   """
 
   source: int
@@ -85,7 +83,6 @@ class Link:
   samples: tuple[tuple[int, float], ...] = ()
   load_seconds: float = 0.0
   load_seconds_per_byte: float = 0.0
-  busy_latency_seconds: float = 0.0
 
   def seconds(self, size_bytes: float) -> float:
     """The time to move `size_bytes` over this link, in seconds."""

@@ -135,14 +135,12 @@ def with_measured(
     for field in dataclasses.fields(LinkCosts)
   }
   for link in links:
-    # Good splits keep their devices busy.
-    message = link.busy_latency_seconds or link.latency_seconds
-    message_load = min(link.load_seconds, message / 2)
+    message_load = min(link.load_seconds, link.latency_seconds / 2)
     byte = 1 / link.bytes_per_second
     byte_load = min(link.load_seconds_per_byte, byte / 2)
     on_the_wire = byte - 2 * byte_load
     measured = {
-      'latency_seconds': message - 2 * message_load,
+      'latency_seconds': link.latency_seconds - 2 * message_load,
       'message_seconds': 0.0,  # it is in the measured latency
       'bytes_per_second': 1 / on_the_wire if on_the_wire > 0 else np.inf,
       'send_seconds_per_message': message_load,

@@ -4,10 +4,9 @@ One JSON file a topology, '<fingerprint>.json', in the folder 'links' of
 `cache_folder`. A file that cannot be written only means that links are measured
 again.
 
-    {"schema": 5, "links": [[source, target, latency_seconds,
+    {"schema": 6, "links": [[source, target, latency_seconds,
                              bytes_per_second, [[bytes, seconds], …],
-                             load_seconds, load_seconds_per_byte,
-                             busy_latency_seconds], …]}
+                             load_seconds, load_seconds_per_byte], …]}
 """
 
 import json
@@ -17,7 +16,7 @@ import pathlib
 from placer.core import cache_folder
 from placer.core import device as device_lib
 
-_SCHEMA = 5
+_SCHEMA = 6
 
 
 def load(
@@ -70,7 +69,6 @@ def save(
         link.samples,
         link.load_seconds,
         link.load_seconds_per_byte,
-        link.busy_latency_seconds,
       ]
       for link in links
     ],

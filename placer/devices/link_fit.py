@@ -18,7 +18,7 @@ def fit(
   source: int,
   target: int,
   samples: Sequence[tuple[int, float]],
-  load: tuple[float, float, float] = (0.0, 0.0, 0.0),
+  load: tuple[float, float] = (0.0, 0.0),
 ) -> device_lib.Link:
   """Fits one link.
 
@@ -26,8 +26,7 @@ def fit(
     source: index of the device the tensors leave.
     target: index of the device they go to.
     samples: (bytes, seconds), at least one, seconds > 0.
-    load: seconds a message and seconds a byte that it keeps each end busy, and
-      the latency between busy devices.
+    load: seconds a message and seconds a byte that it keeps each end busy.
 
   Returns:
     The link, its samples kept; latency at least a microsecond, bandwidth at
@@ -52,5 +51,4 @@ def fit(
     samples=tuple((int(b), float(s)) for b, s in samples),
     load_seconds=load[0],
     load_seconds_per_byte=load[1],
-    busy_latency_seconds=load[2],
   )

@@ -17,7 +17,6 @@ _COSTS = (
   'bytes_per_second',
   'load_seconds',
   'load_seconds_per_byte',
-  'busy_latency_seconds',
 )
 
 

@@ -1,17 +1,13 @@
-"""Link load: what a tensor and the ops of busy devices do to each other.
+"""Link load: what a tensor takes from devices that are busy.
 
 gRPC costs CPU time on both ends (DESIGN §3.13), which a busy CPU lacks for its
-ops; and while ops have the CPU, gRPC waits for it. Both devices run a fixed
-amount of work, which alone takes W.
+ops. Both devices run a fixed amount of work; with K tensors that go from one to
+the other meanwhile it takes longer. What a tensor adds is what it takes from
+each of the two ends; they are not told apart, and both directions of a pair,
+which have the same ends, get the mean of both.
 
-* With K tensors that go from one to the other meanwhile: what a tensor adds to
-  W is what it takes from each of the two ends; they are not told apart.
-* With R rounds of a number there and back, more than end within W: those left
-  when the work is done take what they take on idle devices, so how many were
-  done in W is known, and how long each took beside the work.
-
-Both directions of a pair have the same two ends, and the rounds of one are
-those of the other: both get the mean, which is less noisy.
+How long a message waits for the CPU of a busy device is not measured: that is
+for the simulator, in which ops and messages take turns.
 """
 
 import dataclasses
@@ -26,25 +22,22 @@ from placer.measurers import link_timing
 
 SIZES = (4, 1 << 20)
 _TENSORS = 16
-_ROUNDS = 200
 _CHAINS = 4
 _CHAIN_OPS = 100
-_REPEATS = 7
+_REPEATS = 15
 
 
 @dataclasses.dataclass(frozen=True)
 class Load:
-  """What a link does to busy devices, and they to it.
+  """What a link does to busy devices.
 
   Attributes:
     seconds: how long a message keeps each end busy.
     seconds_per_byte: how much more for each of its bytes.
-    latency_seconds: of a message between busy devices.
   """
 
   seconds: float
   seconds_per_byte: float
-  latency_seconds: float
 
 
 def measure(
@@ -74,12 +67,9 @@ def measure(
     for pair in pairs:
       ends = devices[pair[0]], devices[pair[1]]
       work = [_work(end, inits) for end in ends]
-      rounds = _rounds(ends, inits)
       steps[pair] = [
         tf.group(*work),
         *(tf.group(*work, *_transfers(ends, size, inits)) for size in SIZES),
-        tf.group(*work, rounds),
-        rounds,
       ]
     init = tf.group(*inits)
   with tf.compat.v1.Session(
@@ -93,26 +83,20 @@ def measure(
   return [mean(found[pair], found.get(pair[::-1])) for pair in pairs]
 
 
-def load_of(
-  work: float, small: float, large: float, busy: float, idle: float
-) -> Load:
-  """The Load that explains the times of five steps.
+def load_of(work: float, small: float, large: float) -> Load:
+  """The Load that explains the times of three steps.
 
   Args:
     work: seconds of the work alone.
     small: of the work beside K tensors of the first of `SIZES`.
     large: of the work beside K tensors of the second.
-    busy: of the work beside R rounds.
-    idle: of R rounds alone.
 
   Returns:
-    The Load; nothing in it is below 0, the latency at least the idle one.
+    The Load; nothing in it is below 0.
   """
   message = max(small - work, 0.0) / _TENSORS
   byte = max((large - work) / _TENSORS - message, 0.0) / SIZES[1]
-  each = idle / _ROUNDS
-  done = _ROUNDS - max(busy - work, 0.0) / each
-  return Load(message, byte, max(work / max(done, 1.0), each) / 2)
+  return Load(message, byte)
 
 
 def mean(one: Load, other: Load | None) -> Load:
@@ -134,17 +118,6 @@ def _seconds(session, steps: Sequence[tf.Operation]) -> list[float]:
       session.run(step)
       own.append(time.perf_counter() - began)
   return [statistics.median(own) for own in times]
-
-
-def _rounds(ends: tuple[str, str], inits: list[tf.Operation]) -> tf.Operation:
-  with tf.device(ends[0]):
-    back = _variable((1,), inits)
-  for _ in range(_ROUNDS):
-    with tf.device(ends[1]):
-      there = tf.identity(back)
-    with tf.device(ends[0]):
-      back = tf.identity(there)
-  return back.op
 
 
 def _work(device: str, inits: list[tf.Operation]) -> tf.Operation:
