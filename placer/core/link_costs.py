@@ -136,13 +136,15 @@ def with_measured(
   }
   for link in links:
     message_load = min(link.load_seconds, link.latency_seconds / 2)
-    byte = 1 / link.bytes_per_second
+    rate, byte = link.bytes_per_second, 1 / link.bytes_per_second
     byte_load = min(link.load_seconds_per_byte, byte / 2)
-    on_the_wire = byte - 2 * byte_load
+    if byte_load:
+      wire = byte - 2 * byte_load
+      rate = 1 / wire if wire > 0 else np.inf
     measured = {
       'latency_seconds': link.latency_seconds - 2 * message_load,
       'message_seconds': 0.0,  # it is in the measured latency
-      'bytes_per_second': 1 / on_the_wire if on_the_wire > 0 else np.inf,
+      'bytes_per_second': rate,
       'send_seconds_per_message': message_load,
       'send_seconds_per_byte': byte_load,
       'receive_seconds_per_message': message_load,

@@ -17,7 +17,7 @@ class LinkFitTest(absltest.TestCase):
     self.assertEqual((link.load_seconds, link.load_seconds_per_byte), (0, 0))
 
   def test_keeps_the_load(self):
-    link = link_fit.fit(0, 1, [(4, 1e-3)], (2e-5, 3e-10, 5e-4))
+    link = link_fit.fit(0, 1, [(4, 1e-3)], (2e-5, 3e-10))
     self.assertEqual(
       (link.load_seconds, link.load_seconds_per_byte), (2e-5, 3e-10)
     )

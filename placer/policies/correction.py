@@ -7,8 +7,8 @@
 Two steps, since a dozen noisy trials tell only so much:
 
 1. Factors. The time of each single device fixes the factor of its ops. Three
-   factors of all links (latency, seconds a byte, seconds that a message keeps
-   its ends busy) are those that make the measured splits likeliest, among
+   factors of all links (latency, seconds a byte, seconds a message, at the ends
+   or on the wire) are those that make the measured splits likeliest, among
    powers of `_STEP`, with a prior that keeps them at 1 if all fit alike.
 2. Residuals. What is left is a Gaussian process over placements
    (`residuals.py`), which also says how likely the splits are in 1: an error

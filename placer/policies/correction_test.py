@@ -144,18 +144,22 @@ class FactorsTest(parameterized.TestCase):
 
   def test_factors_on_links(self):
     links = _problem().costs.links
+    links = dataclasses.replace(
+      links, message_seconds=np.full_like(links.latency_seconds, 1e-3)
+    )
     found = correction.LinkFactors(2.0, 4.0, 8.0).of(links)
     for name, factor in (
       ('latency_seconds', 2),
       ('bytes_per_second', 1 / 4),
       ('send_seconds_per_byte', 4),
       ('receive_seconds_per_byte', 4),
+      ('message_seconds', 8),
       ('send_seconds_per_message', 8),
       ('receive_seconds_per_message', 8),
     ):
       before = getattr(links, name)[0, 1]
       self.assertGreater(before, 0.0)
-      self.assertAlmostEqual(getattr(found, name)[0, 1], factor * before)
+      self.assertEqual(getattr(found, name)[0, 1], factor * before)
     np.testing.assert_array_equal(found.channel, links.channel)
 
 

@@ -64,7 +64,9 @@ class _Transfers:
       return
     for source in np.flatnonzero(graph.allowed[group]).tolist():
       for target in range(graph.num_devices):
-        if target != source and self._wire[signal, source, target]:
+        at = signal, source, target
+        keeps_busy = self._send[at] + self._wire[at] + self._receive[at]
+        if target != source and keeps_busy:
           self._add(signal, readers, source, target)
 
   def _add(self, signal, readers, source: int, target: int) -> None:
@@ -86,8 +88,9 @@ class _Transfers:
       for reader in ops:
         after = self._starts[reader] >= there_at
         model.add(after).only_enforce_if([is_sent, *both])
-    interval = model.new_optional_fixed_size_interval_var(
-      start, wire, is_sent, ''
-    )
-    channel = int(self._graph.channel[at])
-    self.on_channel.setdefault(channel, []).append(interval)
+    if wire:
+      interval = model.new_optional_fixed_size_interval_var(
+        start, wire, is_sent, ''
+      )
+      channel = int(self._graph.channel[at])
+      self.on_channel.setdefault(channel, []).append(interval)

@@ -28,7 +28,7 @@ _CPU = 'cpu_core'
 _GPU = 'v100'
 # How long a thread of a worker computes before another one of the same core has
 # its turn; all its ready ops have threads. Linux (EEVDF, 6.6 and later): 1.4 ms
-# on 2 cores, 2.8 ms on 8, rounded up to its tick. With 1, 2 and 4 ms errors on
+# on 2 cores, 2.8 ms on 8, rounded up to its tick. With 0.7 to 4 ms errors on
 # Inception-V3 and rnnlm are alike, without slices up to 16 % where a device
 # waits for one of several ops on another (2 cores of AMD EPYC, 2026-12-07: an
 # op beside three others on its core took 19 ms instead of 5).

@@ -192,7 +192,8 @@ class MeasuredProblemTest(absltest.TestCase):
       problem, links, {0: _profile(3), 1: _profile(3)}
     )
     self.assertEqual(found.devices.links, tuple(links))
-    self.assertEqual(found.costs.links.latency_seconds[0, 1], 1e-3)
+    self.assertAlmostEqual(found.costs.links.latency_seconds[0, 1], 6e-4)
+    self.assertEqual(found.costs.links.bytes_per_second[0, 1], 1e9)
     self.assertEqual(found.costs.links.send_seconds_per_message[1, 0], 2e-4)
     np.testing.assert_allclose(found.costs.op_seconds, 1e-3)
 

@@ -55,8 +55,8 @@ class SearchConfig:
     patience: rounds in which a policy suggests nothing new before it is done.
     finalists: how many of the best candidates are re-measured at the end.
     final_steps: timed steps of each of them.
-    final_part: of a limit in seconds, kept for re-measuring; with less,
-      fewer candidates are re-measured with fewer steps.
+    final_part: of a limit in seconds, kept for re-measuring as far as that uses
+      it; with less, fewer candidates are re-measured with fewer steps.
     confidence: of the intervals.
     seed: of the bootstrap.
   """

@@ -81,8 +81,8 @@ def advance(step, state, device: int, last: int, count: int) -> None:
     step: a `records.Step`.
     state: a `records.State`, without priorities.
     device: whose queue.
-    last: what was last in the queue before.
-    count: how many were in it before.
+    last: what was last in the first list before.
+    count: how many were in that before.
   """
   queue, ops = state.devices[device], state.ops
   op = ops[last].next if count else queue.first_ready

@@ -28,7 +28,7 @@ class ReadyQueues:
     return self._queues[device]
 
   def add(self, op: int, device: int) -> None:
-    """Puts an op behind all others, or where its priority says."""
+    """Puts an op behind those without a slice, or where its priority says."""
     self.told.append(op)
     self._push(op, device, self._added)
 
